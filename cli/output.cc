@@ -168,12 +168,18 @@ Status check_output(const std::string& output, std::span<const std::string> inpu
     return check_outputs(std::span(&output, 1), inputs);
 }
 
-Status check_capture(const std::string& output, std::span<const std::string> inputs) {
+Result<std::string> capture_file(const CaptureName& name, std::span<const std::string> inputs) {
+    std::string file = name.given.empty() ? name.usual : name.given;
     struct stat found {};
-    if (::stat(output.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
+    bool exists = ::stat(file.c_str(), &found) == 0;
+    if (exists && !S_ISREG(found.st_mode))
         return Error{ExitCode::usage,
-                     fmt::format("cannot write {}: it is not a file; name a file for the capture", output)};
-    return check_output(output, inputs);
+                     fmt::format("cannot write {}: it is not a file; name a file for the capture", file)};
+    if (Status free = check_output(file, inputs); !free) return free.error();
+    if (exists && found.st_size > 0 && !name.given.empty() && !name.force)
+        return Error{ExitCode::usage,
+                     fmt::format("{} already exists; choose another name, or overwrite it with --force", file)};
+    return file;
 }
 
 Status print(std::string_view text) {

@@ -50,7 +50,12 @@ Status write_output(const std::string& file, const std::function<Status(Sink&)>&
 Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs);
 Status check_output(const std::string& output, std::span<const std::string> inputs);
 // The same for the capture of a recorded command, whose parts lie next to it while the command runs: no device, pipe or folder.
-Status check_capture(const std::string& output, std::span<const std::string> inputs);
+// Returns the file to write: `given`, which is only overwritten with `force`, or, if that is empty, `usual`, which always is.
+struct CaptureName {
+    std::string given, usual;
+    bool force = false;
+};
+Result<std::string> capture_file(const CaptureName& name, std::span<const std::string> inputs);
 
 // Writes a short text to standard output.
 Status print(std::string_view text);

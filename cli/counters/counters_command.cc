@@ -30,7 +30,8 @@ namespace {
 
 struct CountersArguments {
     MeasurementOptions options;
-    std::string output = "counters.gpuprof", keep, chip;
+    std::string output, keep, chip;
+    bool force = false;
     bool list_sets = false, list_metrics = false;
     bool counted = true;  // whether counters are measured; false with --stalls alone
     WarpSampleArguments stalls;
@@ -177,8 +178,10 @@ Result<std::unique_ptr<counters::ClockLock>> lock_clocks(Measurement& measuremen
     return lock;
 }
 
-Result<ExitCode> measure(const CountersArguments& arguments) {
-    if (Status free = check_capture(arguments.output, arguments.command); !free) return free.error();
+Result<ExitCode> measure(CountersArguments arguments) {
+    Result<std::string> file = capture_file({arguments.output, "counters.gpuprof", arguments.force}, arguments.command);
+    if (!file.ok()) return file.error();
+    arguments.output = *file;
     RecorderSettings ignored;
     if (Status stalls = apply_warp_samples(arguments.stalls, ignored); !stalls) return stalls.error();
     std::optional<Measurement> measurement;
@@ -269,7 +272,9 @@ std::function<Result<ExitCode>()> declare_counters(CommandLine& line) {
     auto arguments = std::make_shared<CountersArguments>();
     MeasurementOptions& options = arguments->options;
     options.set = "sol";
-    line.option("-o,--output", arguments->output, "Capture to write (default: counters.gpuprof).").value("FILE");
+    line.option("-o,--output", arguments->output, "Capture to write (default: counters.gpuprof, which is overwritten).")
+        .value("FILE");
+    line.flag("--force", arguments->force, "Overwrite the capture that -o names, if it exists.");
     line.option("--set", options.set,
                 "Set of counters, or metrics separated by commas (default: sol); --list-sets lists the sets.")
         .suggest(set_names())

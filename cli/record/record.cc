@@ -35,8 +35,11 @@
 namespace gpuprof::inline cli {
 namespace {
 
+constexpr const char* kUsualName = "recording.gpuprof";
+
 struct RecordArguments {
-    std::string output = "recording.gpuprof";
+    std::string output;
+    bool force = false;
     std::string parts;  // a folder for them
     std::string merge;  // a folder of parts; then no command runs
     InjectionArguments injection;
@@ -108,10 +111,13 @@ Status conclude(const RecordArguments& arguments, RecordedRun& run) {
 }
 
 // `record --merge`: merges the parts of an interrupted recording.
-Result<ExitCode> merge_kept(const RecordArguments& arguments) {
+Result<ExitCode> merge_kept(RecordArguments arguments) {
     if (!arguments.command.empty())
         return Error{ExitCode::usage, "--merge does not run a command; remove -- and the words after it"};
-    if (Status free = check_capture(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
+    Result<std::string> file =
+        capture_file({arguments.output, kUsualName, arguments.force}, std::span(&arguments.merge, 1));
+    if (!file.ok()) return file.error();
+    arguments.output = *file;
     if (Status known = check_parts(arguments.merge); !known) return known.error();
     evaluate_counters(arguments.merge, "", CounterPart::whole);
     attribute_samples(arguments.merge, false);
@@ -158,7 +164,7 @@ Status check_stalls(const RecordArguments& arguments, RecorderSettings& recorder
 }
 
 Result<ExitCode> record(RecordArguments arguments) {
-    if (!arguments.merge.empty()) return merge_kept(arguments);
+    if (!arguments.merge.empty()) return merge_kept(std::move(arguments));
     if (arguments.command.empty())
         return Error{ExitCode::usage,
                      "no command to run; usage: gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
@@ -169,7 +175,11 @@ Result<ExitCode> record(RecordArguments arguments) {
         if (!name.ok()) return name.error();
         arguments.output = *name;
     }
-    if (Status free = check_capture(arguments.output, arguments.command); !free) return free.error();
+    // names with variables are never overwritten
+    Result<std::string> file =
+        capture_file({arguments.output, kUsualName, arguments.force || reserve}, arguments.command);
+    if (!file.ok()) return file.error();
+    arguments.output = *file;
     Result<SampleOption> sample = parse_sample_option(arguments.sample);
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);
@@ -217,10 +227,12 @@ Result<ExitCode> record(RecordArguments arguments) {
 
 std::function<Result<ExitCode>()> declare_record(CommandLine& line) {
     auto arguments = std::make_shared<RecordArguments>();
-    line.option(
-            "-o,--output", arguments->output,
-            "Capture to write; {rank}, {host}, {job} and other variables are replaced (default: recording.gpuprof).")
+    line.option("-o,--output", arguments->output,
+                "Capture to write; {rank}, {host}, {job} and other variables are replaced (default: recording.gpuprof, "
+                "which is "
+                "overwritten).")
         .value("FILE");
+    line.flag("--force", arguments->force, "Overwrite the capture that -o names, if it exists.");
     declare_injection(line, arguments->injection);
     line.option(
             "--sample", arguments->sample,

@@ -44,6 +44,17 @@ def test_nothing_is_overwritten(start, tmp_path):
     assert (tmp_path / "r3.gpuprof").read_text() == "mine" and not (tmp_path / "ran").exists()
 
 
+def test_a_named_capture_is_overwritten_only_with_force(start, tmp_path):
+    touch = ("touch", "ran")
+    kept = tmp_path / "mine.gpuprof"
+    kept.write_text("a recording of hours")
+    assert finish(start(kept.name, {}, touch)) == (2, "gpu-profile: mine.gpuprof already exists; choose another name, or overwrite it with --force\n")
+    assert kept.read_text() == "a recording of hours" and not (tmp_path / "ran").exists()
+    kept.write_text("")  # what a name holds that was reserved by a recording that was killed
+    assert finish(start(kept.name, {}, touch))[0] == 0
+    assert finish(start(kept.name, {}, touch, "--force"))[0] == 0
+
+
 def test_of_two_processes_with_one_name_only_one_records(start, tmp_path):
     first = start("{host}.gpuprof", TORCHRUN, ("sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.01; done"))
     while not (tmp_path / "ready").exists():
