@@ -9,6 +9,7 @@
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/idle_calls.h"
 #include "analyze/facts/idle/idle_cpu_waits.h"
+#include "analyze/facts/idle/profiler_cost.h"
 #include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/step_finder.h"
@@ -44,13 +45,27 @@ std::string idle_handle(const IdleGaps& gaps, IdleCause cause) {
     return "";
 }
 
+// Short host code that a verdict counts as launching, where no operators show which it is: `idle` lists it as host compute.
+std::string counted_elsewhere(const Facts& facts, IdleCause cause) {
+    DurNs between = 0;
+    for (const DeviceIdle& device : facts.get<IdleGaps>().devices) between += device.between_launches;
+    between = facts.get<ProfilerCost>().undoubted(between);
+    if (between <= 0) return "";
+    if (cause == IdleCause::host_compute)
+        return fmt::format(", of which {} between launches counts as launching", readable_duration(between));
+    if (cause == IdleCause::launch)
+        return fmt::format(", and {} of host code between launches", readable_duration(between));
+    return "";
+}
+
 }  // namespace
 
 std::string spoken_count(std::size_t n) { return readable_count(static_cast<std::int64_t>(n)); }
 
 std::string idle_line(const Facts& facts, IdleCause cause) {
-    return fmt::format("{}{} of idle time: {}", idle_handle(facts.get<IdleGaps>(), cause),
-                       readable_duration(facts.get<Shares>().idle_of(cause)), name_of(cause));
+    return fmt::format("{}{} of idle time: {}{}", idle_handle(facts.get<IdleGaps>(), cause),
+                       readable_duration(facts.get<Shares>().idle_of(cause)), name_of(cause),
+                       counted_elsewhere(facts, cause));
 }
 
 void push_gap_lines(const Facts& facts, IdleCause cause, Finding& finding) {
