@@ -68,7 +68,7 @@ def table(evaluation: Evaluation) -> str:
     if errors := evaluation.errors.worst():
         rows.append(("error against float64", f"{errors.baseline:.1e}", f"{errors.optimized:.1e}"))
     text = "".join(f"{head:<24}{one:>16}{other:>16}\n" for head, one, other in rows)
-    return text + _verdict_line(evaluation)
+    return text + _verdict_line(evaluation) + _apart(evaluation)
 
 
 _SIDES = ("baseline", "optimized")
@@ -102,6 +102,18 @@ def _verdict_line(evaluation: Evaluation) -> str:
     if ratio.low is not None and ratio.high is not None:
         interval = f"95 % interval {ratio.low:.4f} to {ratio.high:.4f}"
     return f"verdict: {ratio.verdict}, speedup {ratio.speedup:.4f} ({interval}){wrong} ({samples})\n"
+
+
+def _apart(evaluation: Evaluation) -> str:
+    """Say why the medians give another speedup than the rounds, where they do."""
+    ratio, times = evaluation.ratio, evaluation.times
+    if evaluation.violations.void or not ratio or ratio.low is None or ratio.high is None:
+        return ""
+    medians = median(times["baseline"]) / max(median(times["optimized"]), 1e-9)
+    if ratio.low <= medians <= ratio.high:
+        return ""
+    return (f"The medians alone would give {medians:.4f}: other work on this machine slowed some rounds. The speedup compares the two times of each "
+            "round.\n")
 
 
 def json_text(evaluation: Evaluation, version: str) -> str:

@@ -2,10 +2,11 @@
 noise of a busy machine among them. No process and no clock."""
 
 import random
+from types import SimpleNamespace
 
 import pytest
 
-from gpu_profile.evaluation import timing
+from gpu_profile.evaluation import ratio, timing, verdict
 from gpu_profile.evaluation.sampler import TimedSample
 
 
@@ -107,3 +108,15 @@ def test_caches_and_the_floor():
     assert timing.floor_broken([0.05], [0.001], 0.9, 1 << 20) is None, "so is the baseline"
     assert timing.floor_broken([1.0], [0.2], 0.9, 1 << 20) is None
     assert timing.floor_broken([1.0], [0.001], None, 1 << 20) is None
+
+
+def test_medians_that_other_work_slowed_are_named():
+    """Rounds of equal ratio, of which other work slowed most of one side's: the medians alone say something else."""
+    def told(baseline, optimized, low, high):
+        evaluation = SimpleNamespace(
+            violations=SimpleNamespace(void=False), ratio=ratio.Ratio(1.28, low, high, "faster", "bootstrap"), times={"baseline": baseline, "optimized": optimized})
+        return verdict._apart(evaluation)
+
+    slowed = [9.0, 9.1, 27.2, 27.3, 27.4]
+    assert "The medians alone would give 4.6897" in told(slowed, [5.8] * 5, 1.2, 1.4)
+    assert told(slowed, [5.8] * 5, 1.2, 4.7) == "" == told(slowed, [5.8] * 5, None, None)
