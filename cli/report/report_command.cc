@@ -74,9 +74,12 @@ struct Plan {
 };
 
 Error unknown_analysis(const std::string& name) {
-    if (name.starts_with("k-"))
+    std::size_t dash = name.rfind('-');
+    if (dash != name.npos && name.find_first_not_of("0123456789", dash + 1) == name.npos)
         return Error{ExitCode::usage,
-                     fmt::format("'{0}' is a row of `kernels`, not an analysis; kernel {0} shows its counters", name)};
+                     fmt::format("'{0}' is a row of a table, not an analysis; {1}", name,
+                                 name.starts_with("k-") ? fmt::format("kernel {} shows its counters", name)
+                                                        : "gpu-profile report --help lists the tables")};
     std::vector<std::string_view> names = names_of(analyses());
     if (!close_matches(name, names).empty()) return unknown_choice("analysis", name, names);
     return Error{ExitCode::usage, fmt::format("unknown analysis '{}'; gpu-profile report --help lists them", name)};

@@ -56,8 +56,9 @@ public:
     }
 
     void write(Sink& sink) {
-        bool wide = total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth);
-        if (rows_ == 1 && wide && transposed_width() <= style_.width) return write_transposed(sink);
+        bool wide = total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth) && figures_alone() > style_.width;
+        if (rows_ == 1 && wide && label_width() + kBetween + side_width() <= style_.width)
+            return write_on_its_side(sink);
         move_below();
         while (total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth) && leave_out_one(false)) {
         }
@@ -95,6 +96,12 @@ private:
         int between = kBetween * (static_cast<int>(columns_.size()) - 1);
         return std::accumulate(columns_.begin(), columns_.end(), between,
                                [](int sum, const Shown& c) { return sum + c.width; });
+    }
+
+    // Without the sentences, which can stand below their row.
+    int figures_alone() const {
+        return std::accumulate(columns_.begin(), columns_.end(), -kBetween,
+                               [](int sum, const Shown& c) { return sum + (c.prose ? 0 : kBetween + c.width); });
     }
 
     bool is_wanted(const Shown& column) const {
@@ -249,43 +256,34 @@ private:
         for (const std::string& line : wrap(text, style_.width)) sink.write(Paint(style_.colour).dim(line) + "\n");
     }
 
-    // On its side: one line per column, one column per row; a single row leaves room for what each figure means.
+    // A single row on its side: one line per column, with what each figure means where there is room.
     int label_width() const {
         int width = 0;
         for (const Shown& column : columns_) width = std::max(width, display_width(column.header));
         return width;
     }
 
-    // Every row gets the same room; figures must fit into it, text is cut to it.
-    int row_width(std::size_t row) const {
-        int room = (style_.width - label_width()) / static_cast<int>(rows_) - kBetween;
+    // Figures must fit; text is cut.
+    int side_width() const {
+        int room = style_.width - label_width() - kBetween;
         int width = 0;
         for (const Shown& column : columns_) {
-            int wanted = display_width(cell(row, column));
+            int wanted = display_width(cell(0, column));
             width = std::max(width, is_text(column) ? std::min(wanted, room) : wanted);
         }
         return width;
     }
 
-    int transposed_width() const {
-        int width = label_width();
-        for (std::size_t row = 0; row < rows_; ++row) width += kBetween + row_width(row);
-        return width;
-    }
-
-    void write_transposed(Sink& sink) const {
+    void write_on_its_side(Sink& sink) const {
         Paint paint(style_.colour);
-        int labels = label_width();
+        int labels = label_width(), figures = side_width();
+        int room = style_.width - labels - figures - 2 * kBetween;
         for (const Shown& column : columns_) {
-            std::string line;
-            for (std::size_t row = 0; row < rows_; ++row)
-                line +=
-                    "  " + pad_left(shorten_name(cell(row, column), row_width(row), style_.unicode), row_width(row));
-            int room = style_.width - transposed_width() - kBetween;
-            if (rows_ == 1 && room >= kMinDocWidth && !column.handle)
+            std::string line = pad_right(shorten_name(cell(0, column), figures, style_.unicode), figures);
+            if (room >= kMinDocWidth && !column.handle)
                 line += "  " + paint.dim(shorten_middle(std::string(table_.columns()[column.source].doc), room,
                                                         style_.unicode));
-            sink.write(trimmed(paint.dim(pad_right(column.header, labels)) + line) + "\n");
+            sink.write(trimmed(paint.dim(pad_right(column.header, labels)) + "  " + line) + "\n");
         }
     }
 
