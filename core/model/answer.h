@@ -46,10 +46,12 @@ enum class Limit : std::uint8_t {
 };
 // "compute-bound", "cannot tell", "the profiler", ...
 std::string_view name_of(Limit limit);
-// Names of verdicts about recordings without a timeline of device work: of jobs, memory, samples and dumps.
+// Names of verdicts about something else than a timeline of device work: jobs, memory, samples, dumps, and one kernel's counters.
 inline constexpr std::string_view kOtherVerdicts[] = {
-    "stragglers",   "no stragglers", "uneven stages", "hang", "deadlock", "no open collective", "no GPU work", "memory",
-    "instructions", "steady",        "bursty",        "idle", "starved",  "throttled"};
+    "stragglers",   "no stragglers", "uneven stages", "hang",     "deadlock", "no open collective",
+    "no GPU work",  "memory",        "instructions",  "steady",   "bursty",   "idle",
+    "starved",      "throttled",     "DRAM-bound",    "L2-bound", "L1-bound", "memory-bound",
+    "latency-bound"};
 // name_of(limit) for people: "host-bound", "too little work at a time", ...
 std::string_view shown_name_of(Limit limit);
 // What takes the time of a limit, as a first screen says it: "fetching input", "launching kernels", ...

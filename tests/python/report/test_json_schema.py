@@ -99,6 +99,7 @@ def history(program, tmp_path_factory):
     ("compare", TRANSFORMER, TRANSFORMER, "kernels", "ops"),
     ("query", TRANSFORMER, "SELECT name, count(*) FROM kernel GROUP BY 1"),
     ("query", TRANSFORMER, "SELECT * FROM kernel", "--limit", "3"),
+    ("report", "tests/fixtures/ncu/kernels.raw.csv.gz", "kernel", "--kernel", "k-1"),
     ("schema",),
     ("doctor",),
     ("kernel-info", "tests/fixtures/cubin/kernels.sm_90a.cubin.gz"),
