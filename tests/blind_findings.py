@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The first finding of public recordings next to what an expert said before he saw it: tests/blind_findings.py BINARY FOLDER [--write PAGE] [--keep]
 
-tests/blind_recordings.json names each recording (repository, path, commit, and the hash that git gives the file), what an expert says of it,
+tests/fixtures/blind_recordings.jsonl names each recording (repository, path, commit, and the hash that git gives the file), what an expert says of it,
 and which findings are right or partly right for him: the name of a rule, `none` for no finding, `idle:CAUSE` or `kernel:NAME` for the naive
 answer, `says:WORDS` for words of the finding, `trust:WORDS` for words about the recording. FOLDER holds the recordings, by their hash or by the
 name in `file`; they are other people's and not copied here. The naive answer is the largest cause of idle time, or the busiest kernel if that
@@ -15,8 +15,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
-RECORDINGS = Path(__file__).resolve().parent / "blind_recordings.json"
+RECORDINGS = Path(__file__).resolve().parent / "fixtures" / "blind_recordings.jsonl"
 BEGIN, END = "<!-- blind test: tests/blind_findings.py --write -->\n", "<!-- end of blind test -->"
 TABLES = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
 VERDICTS = ("agrees", "partly", "abstains", "wrong")
@@ -96,7 +97,11 @@ def strong(verdict):
 
 
 def counts(verdicts):
-    return ", ".join(f"{sum(each == verdict for each in verdicts)} {verdict}" for verdict in VERDICTS)
+    return " | ".join(str(verdicts.count(verdict)) for verdict in VERDICTS)
+
+
+def place(recording):
+    return f"https://github.com/{recording['repository']}/blob/{recording['commit']}/{quote(recording['path'])}"
 
 
 def tables(recordings, now):
@@ -104,16 +109,14 @@ def tables(recordings, now):
     for each in recordings:
         blind, today = each["blind"], now.get(each["name"])
         changed = today and today[:2] != (blind["ours"], blind["ours_is"])
-        lines.append(f"| {each['what']}{' †' if 'seen' in each else ''} | {each['expert']} | {cell(blind['ours'])} | {strong(blind['ours_is'])} | "
+        lines.append(f"| [{each['what']}]({place(each)}){' †' if 'seen' in each else ''} | {each['expert']} | {cell(blind['ours'])} | {strong(blind['ours_is'])} | "
                      f"{cell(today[0]) if changed else '='} | {strong(today[1]) if changed else '='} | {cell(blind['naive'])} | {strong(blind['naive_is'])} |")
-    blind = [each for each in recordings if "seen" not in each]
-    of_all = [now.get(each["name"], (None, each["blind"]["ours_is"]))[1] for each in blind]
-    lines += ["", f"Of the {len(blind)} that are not marked †:", "", "| | |", "|---|---|",
-              f"| we, in the blind run | {counts([each['blind']['ours_is'] for each in blind])} |",
-              f"| the naive answer | {counts([each['blind']['naive_is'] for each in blind])} |",
-              f"| we, now | {counts(of_all)} |", "",
-              "### Where they are", "", "| recording | repository | path | commit | file |", "|---|---|---|---|---|"]
-    lines += [f"| {each['what']} | {each['repository']} | {each['path']} | {each['commit']} | {each['blob'][:12]} |" for each in recordings]
+    lines += ["", "| | recordings | agrees | partly | abstains | wrong |", "|---|---|---|---|---|---|"]
+    for title, chosen in (("with GPU work", lambda each: each["right"] != ["none"]), ("without", lambda each: each["right"] == ["none"])):
+        blind = [each for each in recordings if "seen" not in each and chosen(each)]
+        lines += [f"| {title}: we, in the blind run | {len(blind)} | {counts([each['blind']['ours_is'] for each in blind])} |",
+                  f"| {title}: the naive answer | {len(blind)} | {counts([each['blind']['naive_is'] for each in blind])} |",
+                  f"| {title}: we, now | {len(blind)} | {counts([now.get(each['name'], (None, each['blind']['ours_is']))[1] for each in blind])} |"]
     return "\n".join(lines) + "\n"
 
 
@@ -124,13 +127,13 @@ def main():
     parser.add_argument("--write", type=Path, metavar="PAGE")
     parser.add_argument("--keep", action="store_true", help="write the answers down as those of the blind run")
     given = parser.parse_args()
-    recordings = json.loads(RECORDINGS.read_text())
+    recordings = [json.loads(line) for line in RECORDINGS.read_text().splitlines()]
     now = {each["name"]: found for each in recordings if (found := answers(given.binary, given.folder, each))}
     if given.keep:
         for each in recordings:
             if each["name"] in now:
                 each["blind"] = dict(zip(("ours", "ours_is", "naive", "naive_is"), now[each["name"]]))
-        RECORDINGS.write_text("[\n" + ",\n".join(json.dumps(each, ensure_ascii=False, indent=1) for each in recordings) + "\n]\n")
+        RECORDINGS.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in recordings))
     for name in (each["name"] for each in recordings if each["name"] not in now):
         print(f"{name}: not in {given.folder}", file=sys.stderr)
     text = tables(recordings, now)
