@@ -110,6 +110,6 @@ Ruling look_for_allocation_churn(const Facts& facts) {
 }  // namespace
 
 const Rule kAllocationChurn{"allocation-churn", "Device memory is allocated and freed in the steady state.",
-                            look_for_allocation_churn};
+                            look_for_allocation_churn, Effort::edit};
 
 }  // namespace gpuprof::rules

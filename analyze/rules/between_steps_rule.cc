@@ -63,6 +63,6 @@ Ruling look_for_work_between_steps(const Facts& facts) {
 }  // namespace
 
 const Rule kBetweenSteps{"between-steps", "Saving, evaluating or logging between the steps delays them.",
-                         look_for_work_between_steps};
+                         look_for_work_between_steps, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -58,6 +58,6 @@ Ruling look_for_exposed_communication(const Facts& facts) {
 }  // namespace
 
 const Rule kExposedCommunication{"exposed-communication", "Collectives that no other kernel overlaps.",
-                                 look_for_exposed_communication, true};
+                                 look_for_exposed_communication, Effort::edit, true};
 
 }  // namespace gpuprof::rules

@@ -57,6 +57,6 @@ Ruling look_for_fp32_gradients(const Facts& facts) {
 }  // namespace
 
 const Rule kFp32Gradients{"fp32-gradients", "Gradients that are reduced in FP32 although the products are in 16 bits.",
-                          look_for_fp32_gradients, true};
+                          look_for_fp32_gradients, Effort::edit, true};
 
 }  // namespace gpuprof::rules

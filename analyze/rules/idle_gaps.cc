@@ -68,6 +68,7 @@ Ruling look_for_idle_gaps(const Facts& facts) {
 
 }  // namespace
 
-const Rule kIdleGaps{"idle-gaps", "The GPU is idle while the host runs other code.", look_for_idle_gaps, true};
+const Rule kIdleGaps{"idle-gaps", "The GPU is idle while the host runs other code.", look_for_idle_gaps,
+                     Effort::rewrite, true};
 
 }  // namespace gpuprof::rules

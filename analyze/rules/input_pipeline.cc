@@ -73,6 +73,6 @@ Ruling look_for_input_pipeline(const Facts& facts) {
 }  // namespace
 
 const Rule kInputPipeline{"input-pipeline", "The GPU waits while the host fetches or prepares input.",
-                          look_for_input_pipeline, true};
+                          look_for_input_pipeline, Effort::option, true};
 
 }  // namespace gpuprof::rules

@@ -58,6 +58,7 @@ Ruling look_for_late_ranks(const Facts& facts) {
 
 }  // namespace
 
-const Rule kLateRanks{"late-ranks", "Collectives that wait for a rank that comes late.", look_for_late_ranks, true};
+const Rule kLateRanks{"late-ranks", "Collectives that wait for a rank that comes late.", look_for_late_ranks,
+                      Effort::edit, true};
 
 }  // namespace gpuprof::rules

@@ -51,6 +51,6 @@ Ruling look_for_layout_conversion(const Facts& facts) {
 }  // namespace
 
 const Rule kLayoutConversion{"layout-conversion", "Kernels that only change the layout of data.",
-                             look_for_layout_conversion};
+                             look_for_layout_conversion, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -193,7 +193,9 @@ Ruling look_for_library_logs(const Facts& facts) {
 
 }  // namespace
 
-const Rule kLibraryLogs{"library-logs", "Libraries logged a fallback, a slow transport, a warning or NCCL's choices.",
-                        look_for_library_logs, /*of_idle_time=*/false, /*needs_work=*/false};
+const Rule kLibraryLogs{
+    "library-logs",         "Libraries logged a fallback, a slow transport, a warning or NCCL's choices.",
+    look_for_library_logs,  Effort::option,
+    /*of_idle_time=*/false, /*needs_work=*/false};
 
 }  // namespace gpuprof::rules

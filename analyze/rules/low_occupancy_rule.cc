@@ -84,6 +84,7 @@ Ruling look_for_low_occupancy(const Facts& facts) {
 
 }  // namespace
 
-const Rule kLowOccupancy{"low-occupancy", "Kernels with a low theoretical occupancy.", look_for_low_occupancy};
+const Rule kLowOccupancy{"low-occupancy", "Kernels with a low theoretical occupancy.", look_for_low_occupancy,
+                         Effort::rewrite};
 
 }  // namespace gpuprof::rules

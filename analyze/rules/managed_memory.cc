@@ -87,6 +87,7 @@ Ruling look_for_managed_memory(const Facts& facts) {
 
 }  // namespace
 
-const Rule kPageMigrations{"managed-memory", "Kernels that wait for pages of managed memory.", look_for_managed_memory};
+const Rule kPageMigrations{"managed-memory", "Kernels that wait for pages of managed memory.", look_for_managed_memory,
+                           Effort::edit};
 
 }  // namespace gpuprof::rules

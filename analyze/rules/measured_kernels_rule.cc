@@ -77,6 +77,6 @@ Ruling look_for_measured_kernels(const Facts& facts) {
 }  // namespace
 
 const Rule kMeasuredKernels{"measured-kernels", "Kernels whose counters say what slows them down.",
-                            look_for_measured_kernels};
+                            look_for_measured_kernels, Effort::rewrite};
 
 }  // namespace gpuprof::rules

@@ -18,13 +18,13 @@ namespace {
 
 constexpr double kMinMemoryBoundKernelsPct = 10;  // percent of the effective window
 
-std::string remedy_for_memory_bound_kernels(const Context& context, const Practices& practices) {
+std::string remedy_for_memory_bound_kernels(const Context& context, const Practices& practices, bool compiled) {
     if (context.pytorch())
         return fmt::format(
             "Reduce memory traffic: fuse neighbouring elementwise, normalisation and cast kernels ({}), {}avoid copies "
             "and "
             "casts.",
-            practices.compiled ? "Triton, fused layers" : "torch.compile, Triton, fused layers",
+            compiled ? "Triton, fused layers" : "torch.compile, Triton, fused layers",
             practices.half_products ? "and " : "use bf16 or fp16 activations, and ");
     if (context.framework == Framework::jax)
         return fmt::format(
@@ -73,10 +73,11 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
         return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinMemoryBoundKernelsPct
                    ? Ruling::abstain(names_are_uninformative(facts))
                    : Ruling::silent();
-    DurNs by_counters = 0, by_shapes = 0, all = 0;
+    DurNs by_counters = 0, by_shapes = 0, by_compiler = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
         DurNs left = part(group);
         all += left;
+        if (group.traits.kind == KernelClass::triton) by_compiler += left;
         by_counters += std::min(left, group.by_counters[static_cast<std::size_t>(Bound::memory)]);
         by_shapes += std::min(left, group.by_shapes[static_cast<std::size_t>(Bound::memory)]);
     }
@@ -87,7 +88,9 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
     if (counted) which = "limited by memory or caches";
     finding.title = fmt::format("{} {} take {}", other, which, share_text(facts, finding.cost_ns));
     push_kernel_lines(facts, part, finding);
-    finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>(), facts.get<Practices>());
+    const Practices& practices = facts.get<Practices>();
+    finding.remedy =
+        remedy_for_memory_bound_kernels(facts.get<Context>(), practices, practices.compiled || 4 * by_compiler > all);
     finding.confidence = measured ? Rating::high : Rating::medium;
     finding.basis = measured ? Basis::shapes : Basis::names;
     if (counted) finding.basis = Basis::counters;
@@ -101,6 +104,6 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
 }  // namespace
 
 const Rule kMemoryBoundKernels{"memory-bound-kernels", "Kernels that move data and compute little.",
-                               look_for_memory_bound_kernels};
+                               look_for_memory_bound_kernels, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -120,6 +120,6 @@ Ruling look_for_memory_transfers(const Facts& facts) {
 }  // namespace
 
 const Rule kMemoryTransfers{"memory-transfers", "Copies between host and device that no kernel overlaps.",
-                            look_for_memory_transfers, true};
+                            look_for_memory_transfers, Effort::option, true};
 
 }  // namespace gpuprof::rules

@@ -78,6 +78,6 @@ Ruling look_for_no_tensor_cores(const Facts& facts) {
 }  // namespace
 
 const Rule kNoTensorCores{"no-tensor-cores", "Matrix products on the CUDA cores of a GPU that has tensor cores.",
-                          look_for_no_tensor_cores};
+                          look_for_no_tensor_cores, Effort::option};
 
 }  // namespace gpuprof::rules

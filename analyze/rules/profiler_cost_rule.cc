@@ -56,6 +56,6 @@ Ruling look_for_profiler_cost(const Facts& facts) {
 }  // namespace
 
 const Rule kProfilerCost{"profiler-cost", "The profiler slowed down the program that it recorded.",
-                         look_for_profiler_cost};
+                         look_for_profiler_cost, Effort::edit};
 
 }  // namespace gpuprof::rules

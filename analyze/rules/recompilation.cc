@@ -102,6 +102,6 @@ Ruling look_for_recompilation(const Facts& facts) {
 }  // namespace
 
 const Rule kRecompilation{"recompilation", "Steps that wait for the framework to compile again.",
-                          look_for_recompilation, true};
+                          look_for_recompilation, Effort::edit, true};
 
 }  // namespace gpuprof::rules

@@ -64,6 +64,7 @@ struct Rule {
     std::string_view id;   // stable, in kebab case
     std::string_view doc;  // the pattern, in a sentence
     Ruling (*look)(const Facts&);
+    Effort effort;              // of its remedy, where no change of whatif says more
     bool of_idle_time = false;  // what is idle or hidden: it cannot be known when much of the work was not recorded
     bool needs_work = true;     // not consulted if no device did anything
 };

@@ -47,6 +47,6 @@ Ruling look_for_scattered_updates(const Facts& facts) {
 
 const Rule kScatteredUpdates{"scattered-updates",
                              "Gradients of embeddings and other additions to rows that indices choose.",
-                             look_for_scattered_updates};
+                             look_for_scattered_updates, Effort::edit};
 
 }  // namespace gpuprof::rules

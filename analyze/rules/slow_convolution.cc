@@ -73,6 +73,6 @@ Ruling look_for_slow_convolution(const Facts& facts) {
 
 const Rule kSlowConvolution{"slow-convolution",
                             "Convolutions that dominate and could run by a faster algorithm, layout or precision.",
-                            look_for_slow_convolution};
+                            look_for_slow_convolution, Effort::edit};
 
 }  // namespace gpuprof::rules

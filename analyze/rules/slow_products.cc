@@ -96,6 +96,6 @@ Ruling look_for_slow_products(const Facts& facts) {
 
 const Rule kSlowProducts{"slow-products",
                          "Matrix products on tensor cores by kernels for misaligned rows, or for a much older GPU.",
-                         look_for_slow_products};
+                         look_for_slow_products, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -51,6 +51,6 @@ Ruling look_for_small_collectives(const Facts& facts) {
 
 const Rule kSmallCollectives{"small-collectives",
                              "Many collectives of few bytes in a row, each of which costs a latency.",
-                             look_for_small_collectives, true};
+                             look_for_small_collectives, Effort::edit, true};
 
 }  // namespace gpuprof::rules

@@ -76,6 +76,6 @@ Ruling look_for_small_copies(const Facts& facts) {
 
 const Rule kSmallCopies{
     "small-copies", "Many small copies between host and device, each of which takes longer to submit than to execute.",
-    look_for_small_copies};
+    look_for_small_copies, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -132,6 +132,6 @@ Ruling look_for_small_kernels(const Facts& facts) {
 
 const Rule kSmallKernels{"small-kernels",
                          "The GPU waits for launches: many kernels, each shorter than the time to launch it.",
-                         look_for_small_kernels, true};
+                         look_for_small_kernels, Effort::edit, true};
 
 }  // namespace gpuprof::rules

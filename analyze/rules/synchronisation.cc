@@ -107,6 +107,6 @@ Ruling look_for_synchronisation(const Facts& facts) {
 }  // namespace
 
 const Rule kSynchronisation{"synchronisation", "The host waits for the GPU, and then the GPU waits for the host.",
-                            look_for_synchronisation, true};
+                            look_for_synchronisation, Effort::edit, true};
 
 }  // namespace gpuprof::rules

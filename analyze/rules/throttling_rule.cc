@@ -35,6 +35,6 @@ Ruling look_for_throttling(const Facts& facts) {
 
 }  // namespace
 
-const Rule kThrottling{"throttling", "Heat or power throttled the clocks.", look_for_throttling};
+const Rule kThrottling{"throttling", "Heat or power throttled the clocks.", look_for_throttling, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -70,6 +70,6 @@ Ruling look_for_type_casts(const Facts& facts) {
 }  // namespace
 
 const Rule kTypeCasts{"type-casts", "Copies that change the number format, such as casts of weights in every step.",
-                      look_for_type_casts};
+                      look_for_type_casts, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -52,6 +52,6 @@ Ruling look_for_underfilled_device(const Facts& facts) {
 }  // namespace
 
 const Rule kUnderfilledDevice{"underfilled-device", "Kernels with too few blocks to use every multiprocessor.",
-                              look_for_underfilled_device};
+                              look_for_underfilled_device, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -73,6 +73,6 @@ Ruling look_for_unfused_attention(const Facts& facts) {
 
 const Rule kUnfusedAttention{
     "unfused-attention", "Attention as separate kernels, whose scores pass through memory between two matrix products.",
-    look_for_unfused_attention};
+    look_for_unfused_attention, Effort::edit};
 
 }  // namespace gpuprof::rules

@@ -56,6 +56,6 @@ Ruling look_for_unfused_optimizer(const Facts& facts) {
 
 const Rule kUnfusedOptimizer{"unfused-optimizer",
                              "An optimizer that updates one tensor at a time, with many small kernels.",
-                             look_for_unfused_optimizer};
+                             look_for_unfused_optimizer, Effort::option};
 
 }  // namespace gpuprof::rules

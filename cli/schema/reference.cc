@@ -74,6 +74,10 @@ constexpr ResultColumn kStallColumns[] = {kName,
                                           {"remedy", CellType::text, Unit::none, "What to do."}};
 constexpr ResultColumn kRuleColumns[] = {
     kName, kDoc, {"needs", CellType::text, Unit::none, "Counters without which it abstains."}};
+constexpr ResultColumn kEffortColumns[] = {
+    kName,
+    kDoc,
+    {"effort", CellType::text, Unit::none, "What its remedy asks of the program, where no prediction says more."}};
 
 constexpr ResultColumn kCounterColumns[] = {
     {"set", CellType::text, Unit::none, "Set of gpu-profile counters that adds the metric."},
@@ -235,8 +239,8 @@ ResultTable summary_fields_table() {
 }
 
 ResultTable rules_table() {
-    ResultTable table("rules", kNamed);
-    for (const Rule* rule : kAllRules) table.add_row({rule->id, rule->doc});
+    ResultTable table("rules", kEffortColumns);
+    for (const Rule* rule : kAllRules) table.add_row({rule->id, rule->doc, name_of(rule->effort)});
     return table;
 }
 

@@ -148,6 +148,7 @@ struct Finding {
     std::vector<std::string> evidence;  // facts with row handles
     std::string place;  // where in the program, as the recording names it; "" if it does not. The remedy quotes it
     std::string remedy;
+    Effort effort = Effort::edit;  // of the remedy
     Rating confidence = Rating::medium;
     Basis basis = Basis::timeline;
     std::string would_change_if;

@@ -326,15 +326,7 @@ void rate(const Facts& facts, Finding& finding) {
 
 // The cost of a finding as it competes with others: part of it where the remedy asks more of the program.
 double weighted_cost(const Finding& finding) {
-    Effort effort = finding.predicted ? finding.predicted->effort : Effort::edit;
-    return weight_of(effort) * static_cast<double>(finding.cost_ns);
-}
-
-// Of a verdict that is not based on idle time, or is of steps without the recorder's cost, what the recorder took is no cause.
-bool verdict_excludes_recorder(const Verdict& verdict) {
-    return verdict.share_of == ShareOf::critical_path || verdict.limit == Limit::compute ||
-           verdict.limit == Limit::healthy || verdict.limit == Limit::memory_bandwidth ||
-           verdict.limit == Limit::underfilled;
+    return weight_of(finding.effort) * static_cast<double>(finding.cost_ns);
 }
 
 void consult(const Facts& facts, Diagnosis& diagnosis) {
@@ -367,6 +359,9 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
         if (!ruling.finding) continue;
         Finding& finding = diagnosis.findings.emplace_back(std::move(*ruling.finding));
         finding.id = rule->id;
+        // Unlike idle time, the time that kernels take is more than a change gives back, so that even an option competes as an edit.
+        finding.effort = rule->of_idle_time ? rule->effort : std::max(rule->effort, Effort::edit);
+        if (finding.predicted) finding.effort = finding.predicted->effort;
         rate(facts, finding);
         if (incomplete) finding.confidence = Rating::low;
     }
@@ -374,7 +369,8 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
         diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}.", rules, reason));
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                      [](const Finding& a, const Finding& b) { return weighted_cost(a) > weighted_cost(b); });
-    if (verdict_excludes_recorder(diagnosis.verdict))
+    // What the other findings and a verdict count is not the recorder's doing, so that they hold whatever it took.
+    if (diagnosis.verdict.limit != Limit::unknown)
         std::stable_partition(diagnosis.findings.begin(), diagnosis.findings.end(),
                               [](const Finding& each) { return each.id != kProfilerCost.id; });
 }

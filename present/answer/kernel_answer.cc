@@ -33,6 +33,7 @@ Finding finding_of(const KernelFinding& found, double duration, double whole) {
     finding.title = found.title;
     finding.evidence = found.evidence;
     finding.remedy = found.remedy;
+    finding.effort = Effort::rewrite;
     finding.confidence = found.confidence;
     finding.basis = Basis::counters;
     finding.would_change_if = found.would_change_if;

@@ -138,6 +138,7 @@ void write_finding(JsonWriter& json, const Finding& finding) {
     json.member("title", finding.title);
     write_strings(json, "evidence", finding.evidence);
     json.member("remedy", finding.remedy);
+    json.member("effort", name_of(finding.effort));
     json.member("confidence", name_of(finding.confidence));
     json.member("would_change_if", finding.would_change_if);
     json.member("basis", name_of(finding.basis));

@@ -64,7 +64,7 @@ def out_of_order(rows, findings):
     options = [row["gain_pct"] for row in rows if row["kind"] == "single" and row["effort"] == "option"]
     if plan and options and max(options) > plan["gain_pct"] * WEIGHTS[plan["effort"]] + MARGIN:
         wrong.append(f"the plan starts with {plan['change']}, and an option gains {max(options):.0f} %")
-    costs = [each["cost_ns"] * WEIGHTS[(each.get("predicted") or {}).get("effort", "edit")] for each in findings if each["id"] != "profiler-cost"]
+    costs = [each["cost_ns"] * WEIGHTS[each["effort"]] for each in findings if each["id"] != "profiler-cost"]
     return wrong + (["findings are not in the order of cost and effort"] if costs != sorted(costs, reverse=True) else [])
 
 

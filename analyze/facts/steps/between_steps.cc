@@ -8,6 +8,7 @@
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/host/loaders.h"
+#include "analyze/facts/idle/host_sleeps.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "core/base/text/function_name.h"
 
@@ -40,17 +41,24 @@ bool launches_known(const Trace& trace) {
     return static_cast<double>(linked) >= kLinkedKernels * static_cast<double>(trace.kernel().rows);
 }
 
-IntervalSet pauses_between(const Facts& facts, const Steps& steps) {
+// When a thread waited for a request, a frame, a message, or a time: no work that could be done elsewhere.
+IntervalSet sleeps_of(const Facts& facts, StringId thread) {
+    const auto& threads = facts.get<HostSleeps>().of_thread;
+    auto slept = threads.find(thread);
+    return slept == threads.end() ? IntervalSet() : slept->second.for_work;
+}
+
+IntervalSet pauses_between(const Facts& facts, const Steps& steps, const IntervalSet& sleeps) {
     const Loaders& loaders = facts.get<Loaders>();
     Intervals loading;
     each_span_on(facts.trace(), steps.thread, [&](StringId name, Interval span) {
         if (loaders.has(name)) loading.push_back(span);
     });
-    IntervalSet input = unite(std::move(loading)), found;
+    IntervalSet others = unite(sleeps, unite(std::move(loading))), found;
     TimeNs last = facts.trace().window().end;
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         Interval pause{steps.steps[i].end, i + 1 < steps.steps.size() ? steps.steps[i + 1].start : last};
-        if (pause.length() - length_within(input, pause) > kMinStretch) found.push_back(pause);
+        if (pause.length() - length_within(others, pause) > kMinStretch) found.push_back(pause);
     }
     return found;
 }
@@ -121,7 +129,8 @@ BetweenSteps BetweenSteps::make(const Facts& facts) {
     BetweenSteps found;
     if (steps.method != StepMethod::ranges || steps.steps.size() < 2 || !launches_known(trace)) return found;
     found.steps = steps.steps.size();
-    found.stretches = pauses_between(facts, steps);
+    IntervalSet sleeps = sleeps_of(facts, steps.thread);
+    found.stretches = pauses_between(facts, steps, sleeps);
     if (found.stretches.empty()) return found;
     bool trailing = found.stretches.back().start == steps.steps.back().end;
     IntervalSet inner(found.stretches.begin(), found.stretches.end() - trailing);
@@ -139,7 +148,7 @@ BetweenSteps BetweenSteps::make(const Facts& facts) {
                       std::min(around.next[i], trace.window().end)};
         if (span.length() > 0) exposed.push_back(span);
     }
-    IntervalSet stands = unite(std::move(exposed));
+    IntervalSet stands = subtract(unite(std::move(exposed)), sleeps);
     CopyPaths paths(trace);
     auto all = [](Row) { return true; };
     IntervalSet kernels = intersect(busy_with(trace.kernel(), all), stands);

@@ -11,8 +11,8 @@ namespace gpuprof::inline facts {
 class Facts;
 
 struct BetweenSteps {
-    // On the thread of the steps; without pauses that are too short to matter, or in which it fetches input. By start. The
-    // same work after the last step counts as well.
+    // On the thread of the steps; without pauses that are too short to matter, or in which it fetches input or sleeps until
+    // somebody asks. By start. The same work after the last step counts as well.
     IntervalSet stretches;
     // How long device work of steps stands still for them, from the end of the work launched before to the start of the
     // first kernel launched after. The sum of all stretches; of it, kernels run and copies alone do.

@@ -46,9 +46,10 @@ KernelRuling look_for_low_occupancy(const KernelProfile& profile) {
     double used = fit.theoretical_pct.value_or(100) * (few_blocks ? *fit.waves : 1);
     if (used >= kLow || queues_at_atomics(profile) || profile[part_tensor_pipe].value_or(0) >= kWithTensors)
         return KernelRuling::silent();
-    // More warps at a contended atomic would only queue. Idle multiprocessors are a loss in any case.
-    bool idle_sms = fit.blocks && fit.sms && *fit.blocks < *fit.sms;
-    if (!idle_sms && !knows_atomics(profile))
+    // More warps at a contended atomic would only queue. Idle multiprocessors are a loss in any case, and kernels that hold much in
+    // registers or shared memory do more than that.
+    bool idle_sms = fit.blocks && fit.sms && *fit.blocks < *fit.sms, may_queue = !idle_sms && !knows_atomics(profile);
+    if (may_queue && (few_blocks || (fit.limiter != "registers" && fit.limiter != "shared memory")))
         return KernelRuling::abstain("requests of loads, stores and atomics were not collected");
     KernelFinding finding;
     finding.title =
@@ -70,7 +71,8 @@ KernelRuling look_for_low_occupancy(const KernelProfile& profile) {
         finding.evidence.push_back(fmt::format("in {:.0f} % of the cycles no warp could issue", *none));
     finding.remedy = remedy(fit, few_blocks);
     finding.gain_pct = std::min(100 - used, 100 - profile.speed_of_light_pct);
-    finding.confidence = fit.theoretical_pct && fit.waves ? Rating::high : Rating::medium;
+    if (may_queue) finding.evidence.push_back("requests of loads, stores and atomics were not collected");
+    finding.confidence = fit.theoretical_pct && fit.waves && !may_queue ? Rating::high : Rating::medium;
     finding.would_change_if = "more warps would wait for the same thing, such as a lock or an atomic";
     return KernelRuling::fires(std::move(finding));
 }

@@ -1,7 +1,6 @@
 """The table of docs/how-it-works/kernel-findings.md: for each recorded launch, our finding beside Nsight Compute's rules."""
 
 import csv
-import gzip
 import io
 import json
 import subprocess
@@ -15,7 +14,8 @@ RECORDINGS = ("kernels", "memory_bound", "transformer", "triton")
 def vendor_rules(name):
     """By launch: the rules with an estimated gain for the whole kernel, the largest first, and what the first rule says."""
     rules = {}
-    text = gzip.open(FIXTURES / f"ncu/{name}.details.csv.gz", "rt").read()
+    packed = next((FIXTURES / "ncu").glob(f"{name}.details.csv.*"))
+    text = subprocess.run(["zstd" if packed.suffix == ".zst" else "gzip", "-dcq", packed], stdout=subprocess.PIPE, check=True, text=True).stdout
     for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])):
         if row["Rule Name"]:
             rules.setdefault(int(row["ID"]), []).append(row)
