@@ -120,10 +120,27 @@ def second_interface(header):
         yield f"static_assert(int{{inject::{ours}}} == CUPTI_ACTIVITY_ATTR_{theirs});"
 
 
-def source_for(header):
+# Of callbacks about graphs: our names, CUPTI's.
+GRAPH_DATA = {"graph": "graph", "original_graph": "originalGraph", "node": "node", "original_node": "originalNode", "node_type": "nodeType",
+              "dependency": "dependency", "executable": "graphExec"}
+GRAPH_CALLBACKS = {"kGraphCreated": "GRAPH_CREATED", "kNodeCreated": "GRAPHNODE_CREATED", "kDependencyCreated": "GRAPHNODE_DEPENDENCY_CREATED",
+                   "kDependencyDestroyed": "GRAPHNODE_DEPENDENCY_DESTROY_STARTING", "kExecutableStarting": "GRAPHEXEC_CREATE_STARTING",
+                   "kExecutableCreated": "GRAPHEXEC_CREATED", "kNodeCloned": "GRAPHNODE_CLONED", "kNodeUpdated": "GRAPH_NODE_UPDATED"}
+
+
+def graph_callbacks(callbacks):
+    for ours, theirs in GRAPH_DATA.items():
+        yield f"static_assert(offsetof(cupti::GraphData, {ours}) == offsetof(CUpti_GraphData, {theirs}));"
+    for ours, theirs in GRAPH_CALLBACKS.items():
+        if f"CUPTI_CBID_RESOURCE_{theirs} " in callbacks:
+            yield f"static_assert(int{{cupti::{ours}}} == CUPTI_CBID_RESOURCE_{theirs});"
+
+
+def source_for(header, callbacks):
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     lines = ["#include <cstddef>", "#include <cupti.h>", '#include "core/format/cupti_records.h"', "using namespace gpuprof;"]
     lines += second_interface(header)
+    lines += graph_callbacks(callbacks)
     checked, absent = 0, []
     for namespace, name in fields_of_records():
         base, others = STRUCTURES[namespace]
@@ -151,7 +168,7 @@ def main():
     failed = False
     for package in CUPTI:
         folder = include_folder(download(package, cache), "cupti_activity.h")
-        source, checked, absent = source_for((folder / "cupti_activity.h").read_text(errors="replace"))
+        source, checked, absent = source_for(*((folder / name).read_text(errors="replace") for name in ("cupti_activity.h", "cupti_callbacks.h")))
         command = ["g++", "-std=c++20", "-w", "-fsyntax-only", "-x", "c++", f"-I{folder}", *[f"-I{place}" for place in cuda],
                    f"-I{ROOT}", "-"]
         done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)

@@ -28,6 +28,7 @@ std::string_view name_of(IdleCause cause) {
         case IdleCause::nothing_submitted: return "nothing submitted";
         case IdleCause::unrecorded_work: return "unrecorded work";
         case IdleCause::waiting: return "waiting for work";
+        case IdleCause::graph: return "graph";
         case IdleCause::unknown: return "unknown";
     }
     return "";

@@ -28,9 +28,10 @@ enum class IdleCause : std::uint8_t {
     nothing_submitted,
     unrecorded_work,  // work was submitted or waited for, and none was recorded: it is missing, or another context ran
     waiting,          // the host slept until a request, a frame or a message came
+    graph,            // between two nodes of one launched CUDA graph: no call of the host could have filled it
     unknown,
 };
-inline constexpr std::size_t kIdleCauses = 13;
+inline constexpr std::size_t kIdleCauses = 14;
 
 // "input pipeline", "host compute", ...
 std::string_view name_of(IdleCause cause);

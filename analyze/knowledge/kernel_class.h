@@ -5,7 +5,7 @@
 // Names may be demangled or mangled; every rule matches a part that occurs in both. The classes are coarse on purpose:
 // they select advice and the right peak. A kernel that matches no rule is `other`, undetected arithmetic is unknown,
 // and neither may be treated as FP32. Cost: one pass per rule; run once per distinct name. Sources: names in the
-// recordings of tests/unit/knowledge/kernel_names.tsv; CUTLASS library naming (media/docs: profiler.md); cuBLASLt
+// recordings of tests/fixtures/kernel_names.tsv.zst; CUTLASS library naming (media/docs: profiler.md); cuBLASLt
 // nvjet.
 #pragma once
 

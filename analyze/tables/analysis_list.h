@@ -13,6 +13,7 @@
     ANALYSIS(Launches)                                                                                   \
     ANALYSIS(LaunchStacks)                                                                               \
     ANALYSIS(Graphs)                                                                                     \
+    ANALYSIS(GraphNodes)                                                                                 \
     ANALYSIS(Sequences)                                                                                  \
     ANALYSIS(Streams)                                                                                    \
     ANALYSIS(Queue)                                                                                      \

@@ -9,6 +9,7 @@
 #include "collect/inject/collector.h"
 #include "collect/inject/counters/stall_collector.h"
 #include "collect/inject/cupti/cupti_multiplexer.h"
+#include "collect/inject/host/graph_events.h"
 #include "collect/inject/host/launch_stacks.h"
 #include "collect/inject/switch_lock.h"
 #include "core/schema/meta_keys.h"
@@ -105,6 +106,7 @@ int Callbacks::start(const Cupti& cupti) noexcept {
     for (std::uint32_t cbid :
          {pcs::Resource::kContextCreated, pcs::Resource::kContextDestroyed, pcs::Resource::kModuleLoaded})
         if (stalls_wanted()) cupti.cuptiEnableCallback(1, subscriber_, kResourceDomain, cbid);
+    watch_graph_nodes(cupti, subscriber_);
     state_.store(kRecorded, std::memory_order_release);
     return kCuptiSuccess;
 }
@@ -157,7 +159,9 @@ bool Callbacks::end_subscription(const char* state) noexcept {
 // called by those of the runtime.
 void Callbacks::on_call(void* self, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept {
     auto& callbacks = *static_cast<Callbacks*>(self);
-    if (domain == kResourceDomain && recording()) return on_stall_resource(cbid, about);
+    if (domain == kResourceDomain && recording())
+        return is_about_graphs(cbid) ? on_graph_resource(*callbacks.cupti_, cbid, about)
+                                     : on_stall_resource(cbid, about);
     if ((domain != kDriverDomain && domain != kRuntimeDomain) || cbid >= kFunctions || !recording()) return;
     const auto& call = *static_cast<const CallbackData*>(about);
     bool exit = call.site == CallbackData::kExit;

@@ -16,6 +16,7 @@
 #include "collect/inject/counters/stall_collector.h"
 #include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/host/event_ring.h"
+#include "collect/inject/host/graph_events.h"
 #include "collect/inject/overhead_timer.h"
 #include "collect/inject/process_meta.h"
 #include "collect/inject/spool/buffers.h"
@@ -81,6 +82,7 @@ void drain(Collector& c, std::int64_t until) noexcept {
         c.activity.drain(c.file, until);
     }
     write_events(c);
+    write_graph_nodes(c.file, false);
 }
 
 // CUPTI starts on the program's thread, within cuInit: the driver may hold locks that let no other thread call it. If
@@ -99,6 +101,7 @@ void begin_part(Collector& c) noexcept {
     write_clock(c);
     write_facts(c);  // the reader knows our thread from now on
     write_names_so_far(c);
+    write_graph_nodes(c.file, true);
     c.part_began = monotonic_ns();
 }
 
@@ -221,6 +224,7 @@ void in_child() {
     EventRing::forget_all();
     name_log().adopt_in_child();
     buffers().forget();
+    forget_graph_nodes();
     collector_overhead_ns.store(0, std::memory_order_relaxed);
     if (collector != nullptr) {
         bool starting = collector->starting_since.load(std::memory_order_relaxed) != 0;

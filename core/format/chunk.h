@@ -45,6 +45,7 @@ enum class ChunkKind : std::uint32_t {
     spool_stall_read = 31,
     spool_stall_failure = 32,
     spool_sass_counts = 33,
+    spool_graph_nodes = 34,
     spool_steps = 38,
 };
 

@@ -102,6 +102,23 @@ namespace marker {
 inline constexpr Field<std::uint64_t> time{8};
 }  // namespace marker
 
+// Of callbacks about CUDA graphs: CUpti_GraphData, and those of CUpti_CallbackIdResource (cupti_callbacks.h).
+struct GraphData {
+    void *graph, *original_graph, *node, *original_node;
+    std::uint32_t node_type;
+    void *dependency, *executable;
+};
+enum GraphCallback : std::uint32_t {
+    kGraphCreated = 9,
+    kNodeCreated = 13,
+    kDependencyCreated = 15,
+    kDependencyDestroyed = 16,
+    kExecutableStarting = 17,
+    kExecutableCreated = 18,
+    kNodeCloned = 20,
+    kNodeUpdated = 22,  // since 12.8
+};
+
 // Offsets of the start and end times of a kind of record. Offset 0, which holds the kind, means none.
 struct TimesOfKind {
     Kind kind;

@@ -15,6 +15,8 @@
 //   spool_windows   { i64 opened  i64 closed }...       when the capture window was open, by CLOCK_REALTIME; closed
 //                                                       is 0 while it is open; repeated with both times afterwards
 //   spool_facts     { key text, value text }...         facts of the recording that may change; the last ones are valid
+//   spool_graph_nodes  u64 n  struct GraphNodeEvent...  what happened to nodes of CUDA graphs, from the n-th event of the process
+//                                                       on; a later part has all of them again
 //   spool_steps     struct StepsSeen  struct StepSeries x series  struct KeptStep x kept   steps seen so far, and which of
 //                                                       them are kept; the last one of a process is valid
 //
@@ -61,6 +63,7 @@ enum class Lost : std::uint8_t {
     kept_buffers = 4,   // buffers of records that CUPTI did not return at the end
     late_windows = 5,   // openings of the window that the program did not wait for: its first work may be missing
     many_stacks = 6,    // launches without their stack, because too many different ones came before
+    many_nodes = 7,     // events of graph nodes, because too many came before
 };
 
 enum class HostEventOp : std::uint8_t {
@@ -127,6 +130,27 @@ struct StreamCall {
     std::uint32_t padding;
 };
 static_assert(sizeof(StreamCall) == 48);
+
+enum class GraphNodeOp : std::uint8_t {
+    created,     // the node was captured, or added by a call
+    made_whole,  // created while an executable graph was made of a graph: `cloned` follows
+    cloned,      // the node is a copy of `other`: cudaGraphInstantiate, cudaGraphClone
+    updated,     // an executable graph's node now does what `other` does: cudaGraphExecUpdate
+    linked,      // one of the nodes depends on the other; which one, the header of CUPTI leaves open
+    unlinked,
+};
+
+struct GraphNodeEvent {
+    std::uint64_t time;         // CLOCK_REALTIME, ns
+    std::uint64_t node, other;  // CUPTI's ids, unique in the process while the nodes exist
+    std::uint64_t stack;        // id of the stack on which it was created, as in stack_name; 0: not recorded
+    std::uint32_t thread;       // of the system
+    std::uint32_t graph;        // CUPTI's id; 0: unknown
+    GraphNodeOp op;
+    std::uint8_t type;  // CUgraphNodeType
+    std::uint8_t unused[6];
+};
+static_assert(sizeof(GraphNodeEvent) == 48);
 
 // What --keep-slow and --trigger saw and kept. Times are CLOCK_REALTIME, durations CLOCK_MONOTONIC, both in ns.
 struct StepsSeen {

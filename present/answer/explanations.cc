@@ -115,6 +115,7 @@ Explanations explain_window(const Facts& facts) {
     DurNs comm = shares.exposed_comm + idle(IdleCause::communication_wait);
     DurNs hideable = gives_back(Waste::late_ranks) + gives_back(Waste::communication);
     DurNs paging = shares.kernel_of(Bound::migration);
+    DurNs graph = idle(IdleCause::graph);
     DurNs input = idle(IdleCause::input_pipeline), allocation = idle(IdleCause::allocation);
     std::vector<Explanation> all{
         {Limit::compute, shares.kernel_of(Bound::compute), {}, busy_with(Bound::compute, "arithmetic-heavy")},
@@ -126,9 +127,12 @@ Explanations explain_window(const Facts& facts) {
                            100 * shares.exposed_device_copies > memory ? ", and copies within the GPU," : "",
                            each_gpu(facts, memory))
              : fmt::format("copies within the GPU take {}", each_gpu(facts, memory))},
-        {Limit::underfilled, shares.kernel_of(Bound::underfilled), shares.unfilled,
-         fmt::format("{}, with too few blocks or threads to fill the multiprocessors",
-                     busy_with(Bound::underfilled, "small"))},
+        {Limit::underfilled, shares.kernel_of(Bound::underfilled) + graph, shares.unfilled + graph,
+         fmt::format(
+             "{}, with too few blocks or threads to fill the multiprocessors{}", busy_with(Bound::underfilled, "small"),
+             graph == 0
+                 ? ""
+                 : fmt::format("; the GPU is idle for {} between the nodes of CUDA graphs", each_gpu(facts, graph)))},
         {Limit::unknown,
          untold,
          {},

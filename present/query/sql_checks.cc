@@ -55,6 +55,10 @@ constexpr SqlCheck kChecks[] = {
      "FROM kernel AS k JOIN api_call AS a ON a.correlation = k.correlation AND a.process = k.process "
      "WHERE a.name GLOB '*GraphLaunch*' GROUP BY k.process, graph",
      "SELECT process, graph, launches, kernels FROM graphs WHERE kernels > 0", ""},
+    {"graph_nodes",
+     "SELECT process, graph_node_id AS node, count(*) AS count, sum(dur_ns) AS total_ns FROM kernel "
+     "WHERE graph_node_id IS NOT NULL GROUP BY process, node",
+     "SELECT process, node, count, total_ns FROM graph_nodes WHERE kind = 'kernel'", ""},
     {"launch_stacks",
      "SELECT stack, count(*) AS launches, sum(dur_ns) AS call_ns FROM api_call WHERE stack IS NOT NULL GROUP BY stack",
      "", ""},

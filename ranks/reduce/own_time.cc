@@ -21,6 +21,7 @@ void OwnTimes::add(const IdleSpan& span) {
         case IdleCause::host_memcpy:
         case IdleCause::allocation:
         case IdleCause::compilation:
+        case IdleCause::graph:  // no other rank can have caused it
         case IdleCause::profiler: return add_merged(host_, part);
         case IdleCause::communication_wait:
         case IdleCause::nothing_submitted:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/host/graph_origins.h"
 #include "analyze/facts/host/own_frames.h"
 #include "analyze/facts/idle/idle_calls.h"
 #include "analyze/facts/kernels/op_rates.h"
@@ -22,14 +23,16 @@ constexpr std::size_t kMostDims = 80, kMostModules = 3, kMostRanges = 3;
 constexpr std::string_view kModule = "nn.Module: ", kStep = "ProfilerStep#";
 constexpr std::string_view kCommsRecord = "record_param_comms";  // an operator that only describes the one around it
 
+}  // namespace
+
 // What surrounds a call, innermost first.
-struct Around {
+struct CodePlaces::Around {
     Row op = kNoRow, backward = kNoRow;  // rows of op
     std::string line;
     std::vector<std::string_view> modules, ranges;
 };
 
-void look_around(const Trace& trace, const HostThread& thread, TimeNs time, Around& found) {
+void CodePlaces::look_around(const Trace& trace, const HostThread& thread, TimeNs time, Around& found) {
     for (std::uint32_t at = thread.innermost_at(time); at != kNoSpan; at = thread.spans[at].parent) {
         const HostSpan& span = thread.spans[at];
         if (span.name == kNoString) continue;
@@ -48,6 +51,8 @@ void look_around(const Trace& trace, const HostThread& thread, TimeNs time, Arou
         }
     }
 }
+
+namespace {
 
 // The forward operator of a backward operator: the last one before it with its sequence number.
 Row forward_of(const Trace& trace, Row backward) {
@@ -85,7 +90,9 @@ std::string path_of(const std::vector<std::string_view>& innermost_first) {
     return path;
 }
 
-std::string joined(const Trace& trace, const Around& found) {
+}  // namespace
+
+std::string CodePlaces::joined(const Trace& trace, const Around& found) {
     std::string text = found.op == kNoRow ? "" : operator_text(trace, found.op);
     auto add = [&](std::string_view before, std::string_view what) {
         if (!what.empty()) text += text.empty() ? std::string(what) : fmt::format("{}{}", before, what);
@@ -95,8 +102,6 @@ std::string joined(const Trace& trace, const Around& found) {
     add(", in range ", path_of(found.ranges));
     return text;
 }
-
-}  // namespace
 
 CodePlaces CodePlaces::make(const Facts& facts) {
     CodePlaces found;
@@ -114,6 +119,11 @@ std::string CodePlaces::of_call(const Facts& facts, Row call) const {
     Around found;
     if (timeline_)
         look_around(trace, timeline_->spans(calls.thread.value_or(call, kNoString)), calls.start[call], found);
+    return finished(trace, found, calls.stack.value_or(call, kNoString));
+}
+
+// The text, with what the forward operator and stacks add.
+std::string CodePlaces::finished(const Trace& trace, Around& found, StringId stack) const {
     if (found.backward != kNoRow && timeline_) {
         if (Row forward = forward_of(trace, found.backward); forward != kNoRow) {
             Around before;
@@ -125,7 +135,7 @@ std::string CodePlaces::of_call(const Facts& facts, Row call) const {
     }
     if (found.op != kNoRow && found.line.empty())
         found.line = line_of_stack(trace.text(trace.op().call_stack.value_or(found.op, kNoString)));
-    if (found.line.empty()) found.line = line_of_stack(trace.text(calls.stack.value_or(call, kNoString)));
+    if (found.line.empty()) found.line = line_of_stack(trace.text(stack));
     return joined(trace, found);
 }
 
@@ -133,7 +143,10 @@ std::string CodePlaces::of_kernel(const Facts& facts, Row kernel) const {
     const Trace& trace = facts.trace();
     const KernelTable& kernels = trace.kernel();
     if (kernel == kNoRow) return "";
-    std::string text = of_call(facts, trace.links().kernel_launch[kernel]);
+    Row origin = facts.get<GraphOrigins>().of_kernel(trace, kernel);
+    std::string text = of_graph_node(facts, origin);
+    bool captured = !text.empty();
+    if (!captured) text = of_call(facts, trace.links().kernel_launch[kernel]);
     auto add = [&](std::string what) { text += text.empty() ? what : fmt::format(", {}", what); };
     if (kernels.hlo_op.has(kernel)) add(fmt::format("XLA instruction {}", trace.text(kernels.hlo_op[kernel])));
     if (kernels.framework_op.has(kernel)) add(std::string(trace.text(kernels.framework_op[kernel])));
@@ -141,7 +154,20 @@ std::string CodePlaces::of_kernel(const Facts& facts, Row kernel) const {
         add(kernels.graph_id.has(kernel)
                 ? fmt::format("node {} of CUDA graph {}", kernels.graph_node_id[kernel], kernels.graph_id[kernel])
                 : fmt::format("node {} of a CUDA graph", kernels.graph_node_id[kernel]));
+    if (captured)
+        if (std::string launched = of_call(facts, trace.links().kernel_launch[kernel]); !launched.empty())
+            add("launched in " + launched);
     return text;
+}
+
+std::string CodePlaces::of_graph_node(const Facts& facts, Row node) const {
+    const Trace& trace = facts.trace();
+    const GraphNodeTable& nodes = trace.tables().graph_node;
+    if (node == kNoRow) return "";
+    Around found;
+    if (timeline_ && nodes.thread.has(node))
+        look_around(trace, timeline_->spans(nodes.thread[node]), nodes.time[node], found);
+    return finished(trace, found, nodes.stack.value_or(node, kNoString));
 }
 
 std::string CodePlaces::of_kernels(const Facts& facts, const std::function<bool(Row kernel)>& selected) const {

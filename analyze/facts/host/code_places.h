@@ -22,10 +22,17 @@ public:
     std::string of_call(const Facts& facts, Row call) const;
     // The same for a kernel, also of a graph, or without its call.
     std::string of_kernel(const Facts& facts, Row kernel) const;
+    // Where a node of a graph was captured, by its row in graph_node: what was around it then.
+    std::string of_graph_node(const Facts& facts, Row node) const;
     // The same for the operator whose selected kernels take longest.
     std::string of_kernels(const Facts& facts, const std::function<bool(Row kernel)>& selected) const;
 
 private:
+    struct Around;
+    static void look_around(const Trace& trace, const HostThread& thread, TimeNs time, Around& found);
+    static std::string joined(const Trace& trace, const Around& found);
+    std::string finished(const Trace& trace, Around& found, StringId stack) const;
+
     std::optional<HostTimeline> timeline_;  // absent in recordings without host spans, and in very large ones
 };
 

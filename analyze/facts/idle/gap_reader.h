@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "analyze/facts/idle/idle_gap.h"
 #include "analyze/facts/idle/waits.h"
 #include "core/base/pod_vector.h"
+#include "core/model/build/submission.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {
@@ -206,6 +208,23 @@ private:
         return near;
     }
 
+    bool launches_graph(StringId name) {
+        auto [known, added] = graph_launches_.try_emplace(name, false);
+        if (added) known->second = name != kNoString && submission_of(trace_.text(name)) == Submission::graph;
+        return known->second;
+    }
+    // Whether an op of the launched graph whose op ends the gap began before it. Ops of other streams may have run in between.
+    bool is_within_graph(const IdleGap& gap, Row call) {
+        constexpr Row kNear = 64;
+        if (gap.before == kNoRow || !launches_graph(trace_.api_call().name.value_or(call, kNoString))) return false;
+        if (launch_of(trace_, gap.before_op, gap.before) == call) return true;
+        if (gap.after_op != DeviceOp::kernel) return false;
+        const PodVector<Row>& launches = trace_.links().kernel_launch;
+        for (Row row = gap.after; row-- > 0 && gap.after - row <= kNear;)
+            if (launches[row] == call) return true;
+        return false;
+    }
+
     // Splits a part of a gap at the submitting call: the thread's activity before it, then the launch and its latency.
     void explain(IdleGap& gap, Interval part) {
         Row op = gap.after != kNoRow ? gap.after : gap.before;
@@ -214,6 +233,7 @@ private:
         StringId thread = trace_.api_call().thread[call];
         gap.host_thread = thread;
         if (gap.after == kNoRow) return explain_host(thread, part);
+        if (is_within_graph(gap, call)) return pieces_.add(IdleCause::graph, kNoString, thread, part);
         TimeNs submit = trace_.api_call().start[call];
         TimeNs submitted = submit + trace_.api_call().dur[call];
         if (submit > part.start) explain_host(thread, {part.start, std::min(submit, part.end)});
@@ -379,8 +399,9 @@ private:
     StringId last_thread_ = kNoString;
     Cursor* last_cursor_ = nullptr;
     StringId waiting_thread_ = kNoString;
-    const Intervals* waits_of_ = nullptr;  // of waiting_thread_
-    std::size_t begun_ = 0;                // how many of them had begun
+    const Intervals* waits_of_ = nullptr;                // of waiting_thread_
+    std::size_t begun_ = 0;                              // how many of them had begun
+    std::unordered_map<StringId, bool> graph_launches_;  // by the call's name
     IntervalSet profiler_;
     StringId overhead_name_ = kNoString;
     Pieces pieces_;

@@ -1,5 +1,5 @@
 // `launch_stacks`: from where does the program launch its device work? One row per distinct stack, by the device time
-// of its kernels.
+// of its kernels. Kernels of a CUDA graph belong to the stack on which their node was captured, if that was recorded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyze/facts/host/graph_origins.h"
 #include "analyze/facts/idle/idle_calls.h"
 #include "analyze/facts/stat.h"
 #include "analyze/tables/analysis_list.h"
@@ -38,9 +39,11 @@ StackSums add_up(const Facts& facts) {
     std::int64_t only = facts.options().device;
     StackSums sums;
     std::unordered_map<StringId, std::size_t> known;
-    auto stack_of = [&](Row call) -> Stack& {
-        auto [at, added] = known.try_emplace(calls.stack[call], sums.stacks.size());
-        if (added) sums.stacks.emplace_back().text = calls.stack[call];
+    const GraphOrigins& origins = facts.get<GraphOrigins>();
+    const GraphNodeTable& nodes = trace.tables().graph_node;
+    auto stack_of = [&](StringId text) -> Stack& {
+        auto [at, added] = known.try_emplace(text, sums.stacks.size());
+        if (added) sums.stacks.emplace_back().text = text;
         return sums.stacks[at->second];
     };
     PodVector<std::uint8_t> launched(calls.rows, 0);  // on the wanted device
@@ -48,20 +51,22 @@ StackSums add_up(const Facts& facts) {
         if (only >= 0 && kernels.device.value_or(row, -1) != only) continue;
         ++sums.kernels;
         sums.device.add(kernels.dur[row]);
-        Row call = trace.links().kernel_launch[row];
-        if (call == kNoRow || !calls.stack.has(call)) {
+        Row call = trace.links().kernel_launch[row], origin = origins.of_kernel(trace, row);
+        StringId text = origin != kNoRow ? nodes.stack.value_or(origin, kNoString) : kNoString;
+        if (text == kNoString && call != kNoRow) text = calls.stack.value_or(call, kNoString);
+        if (text == kNoString) {
             ++sums.without;
             continue;
         }
-        launched[call] = 1;
-        Stack& stack = stack_of(call);
+        if (call != kNoRow) launched[call] = 1;
+        Stack& stack = stack_of(text);
         ++stack.kernels;
         stack.device.add(kernels.dur[row]);
         stack.by_kernel[kernels.name.value_or(row, kNoString)].add(kernels.dur[row]);
     }
     for (Row row = 0; row < calls.rows; ++row) {
         if (!calls.stack.has(row) || (only >= 0 && launched[row] == 0)) continue;
-        Stack& stack = stack_of(row);
+        Stack& stack = stack_of(calls.stack[row]);
         ++stack.launches;
         stack.calls.add(calls.dur[row]);
     }

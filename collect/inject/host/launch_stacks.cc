@@ -258,18 +258,20 @@ void prepare_launch_stacks() noexcept {
     backtrace(&frame, 1);  // the C library loads the unwinder now
 }
 
+std::uint64_t stack_of_this_thread(EventRing& ring) noexcept {
+    if (ring.launches == nullptr) ring.launches = new (std::nothrow) LaunchReader;
+    std::uint64_t stack = ring.launches != nullptr ? ring.launches->read(ring) : 0;
+    if (stack == 0) without_stack.fetch_add(1, std::memory_order_relaxed);
+    return stack;
+}
+
 void enter_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
     if (!entered_launch.enter(call, domain, opening) || !window().open()) return;
     EventRing* ring = EventRing::of_this_thread();
     if (ring == nullptr) return;
     OverheadTimer timed;
-    if (ring->launches == nullptr) ring->launches = new (std::nothrow) LaunchReader;
-    if (ring->launches == nullptr) return;
-    std::uint64_t stack = ring->launches->read(*ring);
-    if (stack == 0) {
-        without_stack.fetch_add(1, std::memory_order_relaxed);
-        return;
-    }
+    std::uint64_t stack = stack_of_this_thread(*ring);
+    if (stack == 0) return;
     spool::HostEvent event = event_of(spool::HostEventOp::launch_stack, stack);
     event.domain = call.correlation;
     ring->add(event, {});

@@ -23,6 +23,11 @@ bool is_launch_function(const char* name) noexcept;
 // Loads what unwinding needs, which is not possible within a call. Before the first launch.
 void prepare_launch_stacks() noexcept;
 
+class EventRing;
+// The id of the calling thread's stack, which is written if it is new; 0 if it is not recorded, which is counted. `ring` is
+// the thread's own.
+std::uint64_t stack_of_this_thread(EventRing& ring) noexcept;
+
 // At the entry and the exit of the call. `opening` numbers the times that callbacks were switched on.
 void enter_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept;
 void leave_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept;

@@ -6,6 +6,7 @@
 #include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/cupti/other_client.h"
 #include "collect/inject/host/event_ring.h"
+#include "collect/inject/host/graph_events.h"
 #include "collect/inject/host/launch_stacks.h"
 #include "collect/inject/overhead_timer.h"
 #include "collect/inject/spool/buffers.h"
@@ -44,7 +45,7 @@ void write_losses(Collector& c, bool at_end) noexcept {
     std::uint64_t unwritten = c.file.unwritten() + c.refused_memory;
     std::uint64_t late = c.kinds.late();
     std::uint64_t without_stack = launches_without_stack();
-    std::uint64_t sum = full + cut + dropped + kept + unwritten + late + without_stack;
+    std::uint64_t sum = full + cut + dropped + kept + unwritten + late + without_stack + lost_graph_events();
     if (sum == c.counted) return;
     c.counted = sum;
     c.counts.clear();
@@ -59,6 +60,7 @@ void write_losses(Collector& c, bool at_end) noexcept {
     add(spool::Lost::kept_buffers, kept);
     add(spool::Lost::late_windows, late);
     add(spool::Lost::many_stacks, without_stack);
+    add(spool::Lost::many_nodes, lost_graph_events());
     c.file.write(ChunkKind::spool_lost, c.counts.view());
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/model/cuda_memory.h"
+#include "core/model/graph_node_kinds.h"
 #include "io/importers/nsys/nsys_reader.h"
 #include "io/importers/row_ids.h"
 #include "io/importers/spool/cupti_names.h"
@@ -133,6 +134,30 @@ void Reader::read_copies() {
             table.migration.set(*row, batch_.intern(kMigrationCauses[why]));
         if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
         set_id(table.graph_node_id, *row, rows.integer(node));
+    }
+}
+
+// Creation of graph nodes, captured or copied.
+void Reader::read_graph_nodes() {
+    GraphNodeTable& table = batch_.tables.graph_node;
+    Scan rows = scan("CUDA_GRAPH_NODE_EVENTS");
+    auto start = rows.column("start"), thread = rows.column("globalTid"), node = rows.column("graphNodeId"),
+         original = rows.column("originalGraphNodeId");
+    while (rows.next()) {
+        auto at = times(rows, start, start);
+        auto id = rows.integer(node), from = rows.integer(original), global = rows.integer(thread);
+        if (!at || !id) continue;
+        Row row = table.add();
+        table.time.set(row, at->first);
+        table.graph_node_id.set(row, *id);
+        if (global) {
+            Host caller = host(*global);
+            table.process.set(row, caller.process);
+            table.thread.set(row, caller.thread);
+        }
+        bool copied = from.value_or(0) != 0;
+        table.action.set(row, batch_.intern(copied ? graph_action::kCloned : graph_action::kCreated));
+        if (copied) table.original.set(row, *from);
     }
 }
 

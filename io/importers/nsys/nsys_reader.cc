@@ -30,6 +30,7 @@ void Reader::read() {
     read_graphs();
     read_copies();
     read_fills();
+    read_graph_nodes();
     read_page_faults();
     read_syncs();
     read_allocations();

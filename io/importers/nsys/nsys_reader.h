@@ -78,6 +78,7 @@ private:
     void read_graphs();
     void read_copies();
     void read_fills();
+    void read_graph_nodes();
     void read_page_faults();
     void read_syncs();
     void read_allocations();

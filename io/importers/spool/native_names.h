@@ -54,8 +54,8 @@ inline bool begins_with_one_of(std::string_view text, std::initializer_list<std:
 // Innermost: the recorder, CUPTI, the driver and the runtime, which may be linked into a program statically.
 inline bool is_launching(std::string_view function, std::string_view module) {
     return begins_with_one_of(module, {"libgpuprof", "libcupti", "libcuda.so", "libcudart", "libToolsInjection"}) ||
-           begins_with_one_of(function, {"cudaLaunch", "cudaGraphLaunch", "cuLaunch", "cuGraphLaunch", "__cudart",
-                                         "libcudart_static"});
+           begins_with_one_of(function, {"cudaLaunch", "cudaGraph", "cudaMem", "cuLaunch", "cuGraph", "cuMem",
+                                         "__cudart", "libcudart_static"});
 }
 inline bool is_interpreter(std::string_view function, std::string_view module) {
     return function.find("PyEval_EvalFrame") != std::string_view::npos ||

@@ -37,12 +37,13 @@ SpoolDecoder::SpoolDecoder(Batch& batch, std::string file, CodeFiles code)
 
 bool SpoolDecoder::takes(const ChunkHeader& header) {
     for (ChunkKind kind :
-         {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names, ChunkKind::spool_nvtx,
-          ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused, ChunkKind::spool_facts,
-          ChunkKind::spool_windows, ChunkKind::spool_steps, ChunkKind::spool_counter_note,
-          ChunkKind::spool_counter_image, ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung,
-          ChunkKind::spool_cubin, ChunkKind::spool_stall_reasons, ChunkKind::spool_stall_read,
-          ChunkKind::spool_stall_failure, ChunkKind::spool_sass_counts})
+         {ChunkKind::spool_process,       ChunkKind::spool_activity,     ChunkKind::spool_names,
+          ChunkKind::spool_nvtx,          ChunkKind::spool_clock,        ChunkKind::spool_lost,
+          ChunkKind::spool_refused,       ChunkKind::spool_facts,        ChunkKind::spool_windows,
+          ChunkKind::spool_steps,         ChunkKind::spool_counter_note, ChunkKind::spool_counter_image,
+          ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung, ChunkKind::spool_cubin,
+          ChunkKind::spool_stall_reasons, ChunkKind::spool_stall_read,   ChunkKind::spool_stall_failure,
+          ChunkKind::spool_sass_counts,   ChunkKind::spool_graph_nodes})
         if (header.is(kind)) return true;
     return false;
 }
@@ -66,6 +67,8 @@ void SpoolDecoder::take(const RawChunk& chunk) {
         sound = take_facts(payload);
     else if (chunk.header.is(ChunkKind::spool_windows))
         sound = take_windows(payload);
+    else if (chunk.header.is(ChunkKind::spool_graph_nodes))
+        sound = graph_nodes_.take(payload);
     else if (chunk.header.is(ChunkKind::spool_steps))
         sound = steps_.take(payload);
     else if (chunk.header.is(ChunkKind::spool_refused))
@@ -261,11 +264,14 @@ void SpoolDecoder::finish() {
         last = std::min<TimeNs>(last, std::strtoll(closed->second.c_str(), nullptr, 10));
     keep_only_steps();
     annotations_.finish(last, [this](std::uint32_t thread) { return thread_key(thread); });
+    NativeNames names(code_, boot_id_, last_time_);
+    graph_nodes_.finish(batch_, process_key_, launch_stacks_, names,
+                        [this](std::uint32_t thread) { return thread_key(thread); });
     add_threads();
     add_facts();
     resolve_external();
     for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
-    launch_stacks_.finish(batch_, first_.api_call, NativeNames(code_, boot_id_, last_time_));
+    launch_stacks_.finish(batch_, first_.api_call, std::move(names));
     batch_.tables.close();  // a column is as long as its table, even if the last rows have no value
     align_clocks();
     stream_calls_.finish(batch_, first_.sync, process_key_, [this](std::uint32_t call) { return call_of(call); });

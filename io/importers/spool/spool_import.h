@@ -104,6 +104,7 @@ private:
     SpoolAnnotations annotations_;
     SpoolStreamCalls stream_calls_;
     SpoolLaunchStacks launch_stacks_;
+    SpoolGraphNodes graph_nodes_;
     std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation
     SpoolRows first_;                                           // of this process
     std::map<spool::Lost, std::uint64_t> lost_;

@@ -63,12 +63,18 @@ void SpoolLaunchStacks::finish(Batch& batch, Row first, NativeNames names) const
     if (launches_.empty()) return;
     for (Row row = first; row < calls.rows; ++row) {
         auto launch = launches_.find(calls.correlation.value_or(row, -1));
-        auto stack = launch == launches_.end() ? stacks_.end() : stacks_.find(launch->second);
-        if (stack == stacks_.end()) continue;
-        auto [text, added] = texts.try_emplace(stack->first, kNoString);
-        if (added) text->second = batch.intern(launch_stack_text(stack->second, names));
-        calls.stack.set(row, text->second);
+        StringId text = launch == launches_.end() ? kNoString : text_of(batch, launch->second, names, texts);
+        if (text != kNoString) calls.stack.set(row, text);
     }
+}
+
+StringId SpoolLaunchStacks::text_of(Batch& batch, std::uint64_t stack, NativeNames& names,
+                                    std::unordered_map<std::uint64_t, StringId>& known) const {
+    auto found = stacks_.find(stack);
+    if (found == stacks_.end()) return kNoString;
+    auto [text, added] = known.try_emplace(stack, kNoString);
+    if (added) text->second = batch.intern(launch_stack_text(found->second, names));
+    return text->second;
 }
 
 }  // namespace gpuprof::importers

@@ -144,6 +144,21 @@ def test_managed_memory(program, mock):
     assert "unmatched_launch" not in losses(program, mock)
 
 
+def test_graph_nodes(program, mock):
+    """A kernel of an executable graph's node leads to the one that was captured."""
+    thread, begin = query(mock, "SELECT globalTid, start FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start LIMIT 1")[0]
+    captured, copied, unknown = 1 << 32 | 1, 2 << 32 | 1, 2 << 32 | 2
+    change(mock, *(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = {node}, graphId = 2 WHERE start = (SELECT {which}(start) FROM CUPTI_ACTIVITY_KIND_KERNEL)"
+                   for node, which in ((copied, "max"), (unknown, "min"))),
+           "CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER, graphNodeId INTEGER, originalGraphNodeId INTEGER)",
+           f"INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES ({begin + 1}, {begin + 1}, 96, {thread}, 1, {captured}, NULL), ({begin + 2}, {begin + 2}, 96, {thread}, 1, {copied}, {captured})")
+    rows = tables_of(program, mock)["graph_node"]
+    assert [(row["action"], row.get("original")) for row in rows] == [("created", None), ("cloned", str(captured))]
+    report = program.report(mock, "graph_nodes")
+    assert report["graph_nodes"].by("node")[copied]["waits_for"] is None  # dependencies are not in these files
+    assert any("Where 1 of 2 nodes were captured" in note for note in report.document["tables"][0]["notes"])
+
+
 def test_an_older_schema(program, mock):
     """Schema 2: no process in device work, no graphs, fewer columns; text of annotations only inside."""
     before = tables_of(program, mock)["kernel"]

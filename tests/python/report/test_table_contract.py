@@ -27,7 +27,7 @@ COLUMNS = {
     "streams": "device,stream,ops,busy_ns,first_ns,last_ns",
 }
 CAUSES = {"input pipeline", "host compute", "launch", "synchronisation", "host memcpy", "allocation", "compilation/module load",
-          "communication wait", "profiler", "nothing submitted", "unrecorded work", "waiting for work", "unknown"}
+          "communication wait", "profiler", "nothing submitted", "unrecorded work", "waiting for work", "graph", "unknown"}
 
 
 def rows_of_csv(outcome):

@@ -1,16 +1,14 @@
-// Line tables: every instruction of the fixtures has the line that CUPTI gives it (tests/fixtures/cubin/lines.csv), and line programs
+// Line tables: every instruction of the fixtures has the line that CUPTI gives it (tests/fixtures/cubin/lines.csv.zst), and line programs
 // of all DWARF versions, written by hand, are read.
 #include "io/cubin/line_table.h"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include "io/cubin/line_program.h"
 #include "tests/unit/importers/read_text.h"
-#include "tests/unit/source_folder.h"
 
 namespace gpuprof::cubin {
 namespace {
@@ -42,7 +40,7 @@ std::vector<std::string> split(const std::string& line) {
 
 TEST(LineTable, EqualsCuptiForEveryInstruction) {
     std::map<std::string, LinesRead> files;
-    std::ifstream expected(source_folder() + "/tests/fixtures/cubin/lines.csv");
+    std::istringstream expected(test::fixture("cubin/lines.csv.zst"));
     std::string line;
     std::getline(expected, line);  // the header
     int compared = 0;

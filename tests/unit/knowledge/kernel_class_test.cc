@@ -1,10 +1,9 @@
 // Kernel classes: the table of names from real recordings, spellings of libraries that are in none of them, and names that must stay unknown.
 #include "analyze/knowledge/kernel_class.h"
-#include "tests/unit/source_folder.h"
+#include "tests/unit/importers/read_text.h"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -29,8 +28,7 @@ std::string detail_of(const KernelTraits& traits) {
 }
 
 TEST(KernelClass, ReadsEveryNameOfTheRecordings) {
-    std::ifstream table(source_folder() + "/tests/unit/knowledge/kernel_names.tsv");
-    ASSERT_TRUE(table) << "kernel_names.tsv is missing";
+    std::istringstream table(test::fixture("kernel_names.tsv.zst"));
     int names = 0;
     for (std::string line; std::getline(table, line);) {
         if (line.starts_with('#')) continue;
