@@ -172,6 +172,21 @@ std::string encode_frames(const CallStacks& stacks, EncodingGoal goal) {
     return payload("frame", 0, rows, strings, columns, goal);
 }
 
+std::string encode_cuts(const ViewParts& parts, EncodingGoal goal) {
+    const std::vector<StackCut>& cuts = parts.stacks().cuts;
+    ColumnBuffer<std::int64_t> lane{"lane", ColumnType::I64, "", cuts.size()},
+        row{"row", ColumnType::I64, "", cuts.size()}, time{"time", ColumnType::Time, "ns", cuts.size()},
+        frame{"frame", ColumnType::I64, "", cuts.size()};
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+        lane[i] = cuts[i].lane;
+        row[i] = parts.scene.lanes[cuts[i].lane].slices[cuts[i].slice].row;
+        time[i] = cuts[i].time;
+        frame[i] = cuts[i].frame;
+    }
+    return payload("frame_cut", 0, cuts.size(), parts.strings, {lane.view(), row.view(), time.view(), frame.view()},
+                   goal);
+}
+
 std::string encode_sums(const ViewParts& parts, EncodingGoal goal) {
     const ChunkSums& sums = parts.sums();
     std::vector<ColumnView> columns{
@@ -193,6 +208,7 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
         }
         case Blob::kNames: return encode_names(parts, goal);
         case Blob::kFrames: return encode_frames(parts.stacks(), goal);
+        case Blob::kCuts: return encode_cuts(parts, goal);
         case Blob::kSums: return encode_sums(parts, goal);
         case Blob::kReport: return parts.answer.report;
         case Blob::kKernel: return parts.answer.kernels.pages[blob.of];
