@@ -9,11 +9,15 @@ import type { Source, Sources } from "./source.ts";
 
 const MAX_IDS = 64; // maximum blobs per request
 
+/** The rank whose recording a page shows, by its path; null: another page. */
+export const rankOfPath = (path: string): string | null => /^\/rank\/(\d+)\//.exec(path)?.[1] ?? null;
+
 /** `path` of the page. */
 export function serverSources(token: string | null, path = "/"): Sources {
+  const rank = rankOfPath(path);
   const session = token === null ? Promise.resolve() : openSession(token);
   return {
-    document: new Server(session, /^\/rank\/\d+(?=\/)/.exec(path)?.[0] ?? ""),
+    document: new Server(session, rank === null ? "" : `/rank/${rank}`),
     base: new Server(session, "/base"),
     prepared: async (show) => {
       await session;

@@ -22,7 +22,8 @@ import { Steps } from "../steps_page.tsx";
 import { Tables } from "../tables_page.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "../timeline/timeline.tsx";
-import { useSelector, useViewerState } from "../parts/use_state.ts";
+import { rankOfPath } from "../../read/server.ts";
+import { useAsync, useSelector, useViewerState } from "../parts/use_state.ts";
 
 const LABELS: Record<PageName, string> = {
   comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels",
@@ -52,6 +53,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
     <>
       <header class="bar">
         {comparison === null ? <FileName viewer={viewer} /> : <Sides workspace={workspace} isBoth={Page === null} />}
+        {comparison === null && <RankSelect viewer={viewer} page={name} />}
         <nav aria-label="Pages">
           {pages.map((each) => (
             <button key={each} aria-current={each === name ? "page" : undefined} onClick={() => viewer.openPage(each)}>
@@ -75,10 +77,10 @@ export function Shell({ workspace }: { workspace: Workspace }) {
 }
 
 /** Counters of kernels have no times: a file that has only these has no timeline and no charts. Summaries of ranks have
-    a page of their own instead. */
+    a page of their own and, if their recordings fit, the timelines of all; everything else is a page of a rank. */
 function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolean {
   if (page === "job") return manifest.job !== null;
-  if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables" || page === "sql";
+  if (manifest.job !== null) return page === "tables" || page === "sql" || (page === "timeline" && manifest.lanes.length > 0);
   if (page === "kernels") return manifest.kernels.length > 0;
   if (page === "steps") return manifest.lanes.some((lane) => lane.kind !== "value");
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
@@ -102,6 +104,22 @@ function FileName({ viewer }: { viewer: Viewer }) {
 function aboutFile(viewer: Viewer): string {
   const { source, program } = viewer.recording.manifest;
   return `${source.file}, recorded by ${source.tool || "an unknown tool"}, imported as ${source.importer}; ${program}`;
+}
+
+/** Leads from a job to the recording of each of its ranks, from there to the same page of others, and back. */
+function RankSelect({ viewer, page }: { viewer: Viewer; page: PageName }) {
+  const { value: ranks } = useAsync(() => viewer.recording.openRanks().catch(() => null), viewer);
+  if (!ranks || ranks.size === 0) return null;
+  const own = rankOfPath(location.pathname);
+  const open = (rank: string) => location.assign(rank === "" ? "/" : `/rank/${rank}/${own === null ? "" : `#page=${page}`}`);
+  return (
+    <select class="ranks" aria-label="Recording" value={own ?? ""} onChange={(event) => open(event.currentTarget.value)}>
+      <option value="">all ranks</option>
+      {[...ranks].map((rank) => (
+        <option key={rank} value={rank}>rank {rank}</option>
+      ))}
+    </select>
+  );
 }
 
 /** The names of both recordings; on pages about one recording, buttons to switch between them. */
