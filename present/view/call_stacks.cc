@@ -1,5 +1,7 @@
 #include "present/view/call_stacks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -237,6 +239,17 @@ private:
         return thread;
     }
 
+    // The name of a thread; with the process, if there are several: threads of two ranks often have one name.
+    std::string root_name(std::uint32_t track) {
+        const auto& tracks = scene_.tracks;
+        std::string name = tracks[track].name;
+        auto is_process = [](const Track& each) { return each.kind == "process"; };
+        if (tracks[track].parent >= 0 && std::count_if(tracks.begin(), tracks.end(), is_process) > 1)
+            name += fmt::format(" of {}", tracks[static_cast<std::size_t>(tracks[track].parent)].name);
+        if (int same = ++roots_[name]; same > 1) name += fmt::format(" ({})", same);
+        return name;
+    }
+
     // What is open on one thread, in order of start. Each lies on the one before: what outlasts it is cut at its end, and the rest lies on what is left.
     class OpenEvents {
     public:
@@ -278,7 +291,7 @@ private:
 
     void add_thread(std::uint32_t track, const std::vector<std::uint32_t>& lanes, IdleOfThreads& idle) {
         if (lanes.empty()) return;
-        std::uint32_t root = frames_.thread(scene_.tracks[track].name);
+        std::uint32_t root = frames_.thread(root_name(track));
         auto mine = idle.extract(thread_of(scene_.lanes[lanes[0]]));
         std::vector<IdlePiece> pieces = mine.empty() ? std::vector<IdlePiece>() : std::move(mine.mapped());
         std::size_t piece = 0;
@@ -340,6 +353,7 @@ private:
     FrameTable frames_;
     PodVector<std::uint32_t> calls_;                                        // frames of api_call rows
     std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> launches_;  // of calls with stacks
+    std::map<std::string, int> roots_;                                      // threads by name
 };
 
 }  // namespace

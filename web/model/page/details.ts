@@ -1,8 +1,8 @@
 // The surroundings of a selected row: the call that launched it, the work it submitted, the events that enclose it, and
-// its neighbours in the lane. Each is a EventRef: its name and where to go.
+// its neighbours in the row. Each is a EventRef: its name and where to go.
 
 import libraries from "library-frames";
-import { eventAt, neighbour, rangeOf, type SliceRef } from "../recording/lane.ts";
+import { eventAt, neighbourInRow, rangeOf, rowOf, type SliceRef } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
 import type { Recording, Row } from "../recording/recording.ts";
 import { NO_NAME } from "../recording/slices.ts";
@@ -36,10 +36,9 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   const launch = await eventRefOfRow(recording, "api_call", row.number("launch"));
   const host = launch !== null ? launch : selection;
   const around = async (by: 1 | -1) => {
-    let found = lane ? await neighbour(recording, lane, selection.from, by) : null;
-    // A gap is drawn in pieces, which are not its neighbours.
-    while (lane && found && lane.table === "gap" && found.slices.row[found.index] === selection.row)
-      found = await neighbour(recording, lane, rangeOf(found).from, by);
+    const place = { start: selection.from, lane: selection.lane ?? -1, row: selection.row };
+    const found = lane ? await neighbourInRow(recording, rowOf(recording, lane), place, by) : null;
+    if (found?.lane.table === "gap") return eventRefOfRow(recording, "gap", found.slices.row[found.index]!);
     return found && eventRefOf(recording, found);
   };
   const workTable = row.value("work_table");
@@ -57,12 +56,19 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   };
 }
 
-async function eventRefOfRow(recording: Recording, table: string, row: number | null): Promise<EventRef | null> {
+export async function eventRefOfRow(recording: Recording, table: string, row: number | null): Promise<EventRef | null> {
   const found = row === null ? null : await recording.row(table, row);
   const from = found?.number("start") ?? null;
   if (found === null || row === null || from === null) return null;
-  const name = String(found.value("name") ?? found.value("kind") ?? table);
-  return { table, row, lane: found.number("lane"), from, to: from + (found.number("dur") ?? 0), name };
+  const name = String(found.value("name") ?? found.value("kind") ?? found.value("cause") ?? table);
+  const lane = found.number("lane") ?? (table === "gap" ? laneOfGap(recording, found.number("device")) : null);
+  return { table, row, lane, from, to: from + (found.number("dur") ?? 0), name };
+}
+
+/** Pieces of a gap are in lanes by cause, all in one row of the device's idle track; the first represents all. */
+function laneOfGap({ manifest: { lanes, tracks } }: Recording, device: number | null): number | null {
+  const isOf = (track: number) => device === null || tracks[track]?.device === device;
+  return lanes.find((lane) => lane.table === "gap" && isOf(lane.track))?.id ?? null;
 }
 
 /** Such a frame says less than the program's own frame around it; the analyses have the same rule. */
