@@ -224,6 +224,23 @@ test("details link to the launch, the work, enclosing events and neighbours", as
   assert.match(viewer.state.problem ?? "", /99 of gap/);
 });
 
+test("the Python line is the line of the program that launched; it is unknown where no stack was recorded", async () => {
+  const [start, dur] = [{ name: "start", type: "time" as const }, { name: "dur", type: "dur" as const }];
+  const text = (name: string, values: (string | null)[]) => ({ name, type: "string" as const, values });
+  const stack = "main (train.py:7);step (train.py:31);linear (/usr/lib/python3/dist-packages/torch/nn/functional.py:9)";
+  const tables = [
+    { name: "kernel", columns: [{ ...start, values: [50, 70] }, { ...dur, values: [5, 5] }, { name: "launch", type: "i64" as const, values: [0, 1] }] },
+    { name: "api_call", columns: [{ ...start, values: [10, 20] }, { ...dur, values: [5, 5] }, text("stack", [stack, null])] },
+  ];
+  const events = [{ start: 50, dur: 5, name: "gemm", row: 0 }, { start: 70, dur: 5, name: "gemm", row: 1 }];
+  const recording = open(buildDocument({
+    window_ns: 100, tracks: [{ parent: -1, kind: "stream", name: "s" }], lanes: [{ track: 0, table: "kernel", events }], tables,
+  }));
+  const lineOf = async (row: number) =>
+    (await detailsOf(recording, { table: "kernel", row, lane: 0, from: 50, to: 55, name: "gemm" }))?.line;
+  assert.deepEqual([await lineOf(0), await lineOf(1)], ["step (train.py:31)", null]);
+});
+
 test("a selection that takes longer does not replace a later one", async () => {
   const viewer = new Viewer(drawn());
   const slow = viewer.select("kernel", 1);

@@ -7,13 +7,15 @@ import type { Lane } from "../recording/manifest.ts";
 import type { Recording, Row } from "../recording/recording.ts";
 import { NO_NAME } from "../recording/slices.ts";
 import type { Selection } from "./state.ts";
+import type { Value } from "../../read/column.ts";
 
 export type EventRef = Selection;
 
 export interface Details {
   row: Row;
   launch: EventRef | null;
-  python: EventRef | null; // the innermost frame of the program around it, or around its launch
+  python: EventRef | null; // the innermost function of the program around it, or around its launch
+  line: string | null; // that launched it, as "function (file:line)"; null: not recorded
   work: EventRef | null; // the first
   work_count: number;
   enclosing: EventRef[]; // outermost first; for device work, those of the launch
@@ -34,6 +36,7 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   const { lanes } = recording.manifest;
   const lane = selection.lane === null ? undefined : lanes[selection.lane];
   const launch = await eventRefOfRow(recording, "api_call", row.number("launch"));
+  const call = launch === null ? row : await recording.row("api_call", launch.row);
   const host = launch !== null ? launch : selection;
   const around = async (by: 1 | -1) => {
     const place = { start: selection.from, lane: selection.lane ?? -1, row: selection.row };
@@ -48,6 +51,7 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
     row,
     launch,
     python: callsPython ? await frameAround(recording, hostLane, host.from) : null,
+    line: call?.table === "api_call" ? lineOf(call.value("stack")) : null,
     work: typeof workTable === "string" ? await eventRefOfRow(recording, workTable, row.number("work_row")) : null,
     work_count: row.number("work_count") ?? 0,
     enclosing: await enclosing(recording, hostLane, host.from, host.to),
@@ -75,6 +79,12 @@ function laneOfGap({ manifest: { lanes, tracks } }: Recording, device: number | 
 export function isOfALibrary(frame: string): boolean {
   if (!frame.includes(".py")) return true;
   return libraries.some(({ how, text }) => (how === "starts" ? frame.startsWith(text) : frame.includes(text)));
+}
+
+/** The innermost frame of the program in a recorded stack, whose frames are the lines that ran. */
+function lineOf(stack: Value): string | null {
+  const frames = typeof stack === "string" ? stack.split(";") : [];
+  return frames.findLast((frame) => !isOfALibrary(frame)) ?? null;
 }
 
 /** The innermost Python frame of the program that was open at a time on the thread of a lane. */

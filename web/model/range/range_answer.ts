@@ -10,6 +10,7 @@ import { NO_FRAME, type FrameCut, type Frames } from "../recording/stack_frames.
 import { BLOB, END, isTimesOnly, START } from "../recording/lane.ts";
 import type { Chunk, Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
+import { measure } from "./measure.ts";
 import { firstFrom, NO_NAME, type Slices } from "../recording/slices.ts";
 import type { Range } from "../page/state.ts";
 
@@ -34,19 +35,20 @@ export async function answerOf(recording: Recording, wanted: Range): Promise<Ran
   const hasEvents = (lane: Lane) => lane.kind !== "value" && lane.table !== "" && !isTimesOnly(lane);
   const lanes = recording.manifest.lanes.filter(hasEvents);
   const adder = new Adder();
-  const idle: RangeAnswer["idle"] = [];
   const parts = await Promise.all(lanes.map((lane) => partsOf(recording, lane, range, sums)));
   lanes.forEach((lane, i) => {
-    const before = adder.ns;
     for (const part of parts[i]!)
       if (part.slices === null) adder.addRows(sums, sums.rowsOf.get(part.chunk[BLOB])!);
       else adder.addSlices(part.slices, range, frameOf(recording, frames, lane, part.slices), cuts.get(lane.id));
-    const { device } = recording.manifest.tracks[lane.track]!;
-    if (lane.table === "gap" && device !== null && adder.ns > before)
-      idle.push({ device, cause: lane.label ?? "unknown", ns: adder.ns - before });
   });
-  idle.sort((a, b) => a.device - b.device || b.ns - a.ns);
-  return { range, frames, sums: adder.sums, idle };
+  return { range, frames, sums: adder.sums, idle: await idleOf(recording, range) };
+}
+
+/** The idle time of each device in a range by cause, largest first. */
+export async function idleOf(recording: Recording, range: Range): Promise<RangeAnswer["idle"]> {
+  const { devices } = await measure(recording, range);
+  devices.sort((a, b) => a.device - b.device);
+  return devices.flatMap(({ device, idle }) => idle.map(({ cause, ns }) => ({ device, cause, ns })));
 }
 
 type Part = { chunk: Chunk; slices: Slices | null };
@@ -66,7 +68,7 @@ async function partsOf(recording: Recording, lane: Lane, range: Range, sums: Chu
 }
 
 /** The frame of each slice. */
-function frameOf(recording: Recording, frames: Frames, lane: Lane, slices: Slices): (index: number) => number {
+export function frameOf(recording: Recording, frames: Frames, lane: Lane, slices: Slices): (index: number) => number {
   const text = (name: number) => (name === NO_NAME ? (lane.label ?? lane.table) : recording.strings.textOf(name));
   return (index) => {
     const known = slices.frame?.[index] ?? NO_FRAME;
@@ -79,7 +81,6 @@ const NO_CUTS: ReadonlyMap<number, readonly FrameCut[]> = new Map();
 
 class Adder {
   readonly sums = new Map<number, FrameSum>();
-  ns = 0; // added so far
 
   addRows(sums: ChunkSums, [first, end]: [number, number]): void {
     for (let row = first; row < end; row++)
@@ -112,7 +113,6 @@ class Adder {
   }
 
   private add(frame: number, count: number, ns: number, bytes: number): void {
-    this.ns += ns;
     const sum = this.sums.get(frame);
     if (sum === undefined) return void this.sums.set(frame, { frame, count, ns, bytes });
     sum.count += count;

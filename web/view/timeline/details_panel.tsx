@@ -155,7 +155,7 @@ function exactText(value: Value, column: ColumnSpec): string {
 }
 
 function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }) {
-  const { launch, python, work, work_count: count, enclosing, previous, next } = details;
+  const { launch, line, python, work, work_count: count, enclosing, previous, next } = details;
   const of = viewer.state.selection;
   const link = (label: string, event: EventRef | null, after: (of: Selection, event: EventRef) => string) =>
     event && <Link viewer={viewer} label={label} event={event} after={of ? after(of, event) : ""} />;
@@ -164,8 +164,14 @@ function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }
   const submitted = count > 1 ? `submitted, first of ${grouped(count)}` : "submitted";
   return (
     <dl class="related">
-      {link("launched by", launch, (of, call) => `${duration(of.from - call.to)} earlier`)}
-      {link("Python line", python, lengthOf)}
+      {link("launched by", launch, (of, call) => `${duration(of.from - call.from)} earlier`)}
+      {line !== null && (
+        <>
+          <dt>Python line</dt>
+          <dd>{line}</dd>
+        </>
+      )}
+      {link("Python function", python, lengthOf)}
       {link(submitted, work, (of, { from }) => `${duration(from - of.to)} later`)}
       {enclosing.map((event, i) => link(i === 0 ? outer : "", event, lengthOf))}
       {link("previous", previous, (of, { to }) => `gap ${duration(of.from - to)}`)}
