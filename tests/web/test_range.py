@@ -280,3 +280,14 @@ def test_self_times_are_never_negative_and_add_up_to_the_covered_time(visit, exp
             own += [self_time(each) for each in page.locator(f".range-drawer section[aria-label='{title}'] tbody button").evaluate_all("(all) => all.map(({title}) => title)")]
         assert min(own) >= 0
         assert sum(own) == covered(spans, a, z)
+
+
+def test_flame_graphs_keep_the_threads_of_ranks_apart(visit, exported):
+    """Two ranks have equal process and thread numbers."""
+    ranks = FIXTURES.parents[1] / "examples" / "ranks"
+    page = visit(exported(ranks / "rank00000.json.gz", ranks / "rank00001.json.gz"), "page=timeline&m=0-100000000&drawer=flame")
+    roots = page.locator(".flame [role=treeitem][aria-level='2']")
+    roots.first.wait_for()
+    names = [title.split("\n")[0] for title in roots.evaluate_all("(all) => all.map(({title}) => title)")]
+    assert len(set(names)) == len(names) >= 2
+    assert any("rank 0" in name for name in names) and any("rank 1" in name for name in names)
