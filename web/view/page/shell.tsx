@@ -14,6 +14,7 @@ import { Overview } from "../overview_page.tsx";
 import { Charts } from "../charts_page.tsx";
 import { bindGlobalKeys, type DialogName } from "./global_keys.ts";
 import { JobPage } from "../job_page.tsx";
+import { LostServer } from "./lost_server.tsx";
 import { KeyHelp } from "../timeline/key_help.tsx";
 import { Kernels } from "../kernels_page.tsx";
 import { Palette } from "./palette.tsx";
@@ -64,6 +65,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
         <ThemeSwitch />
       </header>
       <Dialogs viewer={viewer} pages={pages.map((each) => ({ page: each, label: LABELS[each] }))} />
+      <LostServer words={viewer.recording.manifest.source.words} />
       {workspace.viewers.map((each, i) => (
         <Problem key={i} viewer={each} />
       ))}

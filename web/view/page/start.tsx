@@ -11,10 +11,12 @@ import { Recording } from "../../model/recording/recording.ts";
 import { sourceName } from "../../model/recording/source_name.ts";
 import { Viewer } from "../../model/page/viewer.ts";
 import type { Result } from "../../read/result.ts";
-import { serverSources } from "../../read/server.ts";
+import { connection, isToken } from "../../read/connection.ts";
+import { openSession, serverSources } from "../../read/server.ts";
 import { hasDocument, pageSources, workerDecoder } from "../../read/single_file.ts";
 import type { Source, Sources } from "../../read/source.ts";
 import { syncAddress } from "./address.ts";
+import { LostServer } from "./lost_server.tsx";
 import { Preparing } from "./preparing.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -26,6 +28,9 @@ export async function start(page: Document): Promise<void> {
   };
   try {
     const sources = openSources(page);
+    const showLost = () => workspaceShown || render(<LostServer words={null} />, root);
+    let workspaceShown = false;
+    connection.subscribe(showLost);
     await sources.prepared((progress) => {
       if (root.querySelector(".preparing") === null) root.replaceChildren();
       render(<Preparing progress={progress} />, root);
@@ -39,6 +44,7 @@ export async function start(page: Document): Promise<void> {
     syncAddress(workspace);
     render(null, root);
     root.replaceChildren();
+    workspaceShown = true;
     render(<Shell workspace={workspace} />, root);
   } catch (error) {
     problem(error instanceof Error ? error.message : String(error));
@@ -62,6 +68,15 @@ async function compared(sources: Sources, next: Viewer): Promise<Comparison | nu
   return makeComparison(base.value, next, readReport(json));
 }
 
+/** The address of a program that was started again, opened in this tab: the page is loaded from there, at the same place. */
+function takeToken(event: HashChangeEvent): void {
+  const token = new URL(event.newURL).hash.slice(1);
+  if (!isToken(token)) return;
+  event.stopImmediatePropagation();
+  history.replaceState(history.state, "", event.oldURL);
+  void openSession(token).then(() => location.reload(), () => {});
+}
+
 function openSources(page: Document): Sources {
   if (hasDocument(page)) return pageSources(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
   const advice = "To create a page with one, run: gpu-profile export html FILE -o OUT.html";
@@ -69,5 +84,6 @@ function openSources(page: Document): Sources {
   const fragment = location.hash.slice(1);
   const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
   if (token !== null) history.replaceState(null, "", location.pathname);
+  addEventListener("hashchange", takeToken); // before the address is followed
   return serverSources(token, location.pathname);
 }
