@@ -81,6 +81,16 @@ def test_steps_leave_the_timeline_as_it_was(visit, exported):
     assert settled(page) == before
 
 
+def test_the_headline_names_the_median_step_as_the_steps_page_does(visit, exported, program):
+    """The headline is of a step replayed without the recording; beside it is the step that was recorded."""
+    _, by_length = ordered(program, INPUT_BOUND)
+    median = by_length[(len(by_length) - 1) // 2]["dur_ns"]
+    page = visit(exported(INPUT_BOUND), "page=overview")
+    expect(page.locator(".verdict .also")).to_contain_text(f"the median step took {median / 1e6:.3g} ms as recorded")
+    page.get_by_role("button", name="Steps", exact=True).click()
+    expect(page.get_by_label("A", exact=True).locator("option").nth(1)).to_contain_text(f"· {median / 1e6:.3g} ms")
+
+
 def test_a_choice_is_kept_by_the_address_and_swapped(visit, exported):
     page = visit(exported(INPUT_BOUND), "page=steps")
     page.get_by_label("A", exact=True).select_option("step-2")

@@ -224,6 +224,15 @@ test("details link to the launch, the work, enclosing events and neighbours", as
   assert.match(viewer.state.problem ?? "", /99 of gap/);
 });
 
+test("a gap says how its parts add up to it", async () => {
+  const recording = drawn();
+  const viewer = new Viewer(recording);
+  await viewer.select("gap", 2);
+  const { from, to } = viewer.state.selection!;
+  const { causes } = (await detailsOf(recording, viewer.state.selection!))!;
+  assert.equal(causes.reduce((sum, { ns }) => sum + ns, 0), to - from);
+});
+
 test("the Python line is the line of the program that launched; it is unknown where no stack was recorded", async () => {
   const [start, dur] = [{ name: "start", type: "time" as const }, { name: "dur", type: "dur" as const }];
   const text = (name: string, values: (string | null)[]) => ({ name, type: "string" as const, values });

@@ -6,7 +6,8 @@ import { eventAt, neighbourInRow, rangeOf, rowOf, type SliceRef } from "../recor
 import type { Lane } from "../recording/manifest.ts";
 import type { Recording, Row } from "../recording/recording.ts";
 import { NO_NAME } from "../recording/slices.ts";
-import type { Selection } from "./state.ts";
+import { measure } from "../range/measure.ts";
+import type { Range, Selection } from "./state.ts";
 import type { Value } from "../../read/column.ts";
 
 export type EventRef = Selection;
@@ -19,6 +20,7 @@ export interface Details {
   work: EventRef | null; // the first
   work_count: number;
   enclosing: EventRef[]; // outermost first; for device work, those of the launch
+  causes: { cause: string; ns: number }[]; // of a gap: its parts, largest first
   previous: EventRef | null;
   next: EventRef | null;
 }
@@ -55,6 +57,7 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
     work: typeof workTable === "string" ? await eventRefOfRow(recording, workTable, row.number("work_row")) : null,
     work_count: row.number("work_count") ?? 0,
     enclosing: await enclosing(recording, hostLane, host.from, host.to),
+    causes: selection.table === "gap" ? await causesOf(recording, lane, selection) : [],
     previous: await around(-1),
     next: await around(1),
   };
@@ -73,6 +76,12 @@ export async function eventRefOfRow(recording: Recording, table: string, row: nu
 function laneOfGap({ manifest: { lanes, tracks } }: Recording, device: number | null): number | null {
   const isOf = (track: number) => device === null || tracks[track]?.device === device;
   return lanes.find((lane) => lane.table === "gap" && isOf(lane.track))?.id ?? null;
+}
+
+async function causesOf(recording: Recording, lane: Lane | undefined, gap: Range): Promise<Details["causes"]> {
+  const device = lane === undefined ? null : recording.manifest.tracks[lane.track]!.device;
+  const { devices } = await measure(recording, gap);
+  return devices.find((each) => each.device === device)?.idle ?? [];
 }
 
 /** Such a frame says less than the program's own frame around it; the analyses have the same rule. */

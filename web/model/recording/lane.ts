@@ -5,6 +5,7 @@ import type { Chunk, Lane, Level } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
 import { firstAbove, firstFrom, NO_ROW, type Slices } from "./slices.ts";
 import type { Range } from "../page/state.ts";
+import type { Values } from "./values.ts";
 
 export const BLOB = 0;
 export const COUNT = 1;
@@ -69,7 +70,8 @@ export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPix
   return null;
 }
 
-type TimedValue = { time: number; value: number };
+/** `low` and `high`: of the values that are merged into it. */
+export type TimedValue = { time: number; value: number; low: number; high: number };
 
 /** The value of a counter in effect at a time, from loaded chunks only; null if absent. */
 export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): TimedValue | null {
@@ -78,7 +80,9 @@ export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPix
   const values = chunk ? recording.chunks.values(chunk[BLOB]) : null;
   const index = values ? firstAbove(values.time, time) - 1 : -1;
   if (values === null || index < 0 || Number.isNaN(values.value[index]!)) return null;
-  return { time: values.time[index]!, value: values.value[index]! };
+  const of = ({ time, value, low, high }: Values) =>
+    ({ time: time[index]!, value: value[index]!, low: low[index]!, high: high[index]! });
+  return of(values);
 }
 
 /** The event of a lane nearest to a time (if two touch there, the later), at most `tolerance` ns away. */

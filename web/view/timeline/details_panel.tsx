@@ -155,7 +155,7 @@ function exactText(value: Value, column: ColumnSpec): string {
 }
 
 function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }) {
-  const { launch, line, python, work, work_count: count, enclosing, previous, next } = details;
+  const { launch, line, python, causes, work, work_count: count, enclosing, previous, next } = details;
   const of = viewer.state.selection;
   const link = (label: string, event: EventRef | null, after: (of: Selection, event: EventRef) => string) =>
     event && <Link viewer={viewer} label={label} event={event} after={of ? after(of, event) : ""} />;
@@ -174,6 +174,12 @@ function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }
       {link("Python function", python, lengthOf)}
       {link(submitted, work, (of, { from }) => `${duration(from - of.to)} later`)}
       {enclosing.map((event, i) => link(i === 0 ? outer : "", event, lengthOf))}
+      {causes.length > 1 && (
+        <>
+          <dt>parts</dt>
+          <dd>{causes.map(({ cause, ns }) => `${cause} ${duration(ns)}`).join(", ")}</dd>
+        </>
+      )}
       {link("previous", previous, (of, { to }) => `gap ${duration(of.from - to)}`)}
       {link("next", next, (of, { from }) => `gap ${duration(from - of.to)}`)}
     </dl>
