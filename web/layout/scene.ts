@@ -16,7 +16,7 @@ import type { Area, Arrow, Box, Busy, Label, Scene, Strips } from "./display.ts"
 import type { Fitter } from "./fit.ts";
 import { paintLane, type LaneView, type LabelledSlice } from "./lane_slices.ts";
 import { plotLane } from "./lane_values.ts";
-import { shortName } from "./short_name.ts";
+import { keptFrom, shortName } from "./short_name.ts";
 import { ticksOf } from "./ticks.ts";
 import { duration, moment } from "./time_text.ts";
 import { COMPACT_ROW, type Placement, type PlacedTrack } from "./tracks.ts";
@@ -176,7 +176,7 @@ function addLabels(
     if (width < MIN_LABEL_WIDTH) continue;
     const name = slice.name === NO_NAME ? (lane.label ?? "") : source.strings.textOf(slice.name);
     const long = slice.count > 1 ? `${shortName(name)} +${slice.count - 1}` : shortName(name);
-    const text = source.fitter.fit(long, width - 6);
+    const text = source.fitter.fit(long, width - 6, keptFrom(name));
     if (text !== "") labels.push({ x: x + 3, y: middle, text, code: slice.code });
   }
 }

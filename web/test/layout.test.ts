@@ -9,7 +9,7 @@ import { Coverage, shade } from "../layout/coverage.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit } from "../layout/hit.ts";
 import { HEAD, runs } from "../layout/scene.ts";
-import { shortName } from "../layout/short_name.ts";
+import { keptFrom, learnNames, shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
 import { pct } from "../layout/cell_text.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
@@ -100,6 +100,21 @@ test("short names omit namespaces, parameters and return types", () => {
     ["", ""],
   ];
   for (const [name, short] of cases) assert.equal(shortName(name), short);
+});
+
+test("kernels of a recording have short names that differ wherever the full names do, also where they are cut", () => {
+  const add = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, float)";
+  const fill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int, float)";
+  const tiles = ["ampere_sgemm_128x64_tn", "ampere_sgemm_128x128_tn"];
+  const overloads = ["void f<int>(int)", "void f<int>(float)"];
+  learnNames([add, fill, ...tiles, ...overloads]);
+  assert.equal(shortName(add), "vectorized_elementwise_kernel<CUDAFunctor_add<float>>");
+  assert.equal(shortName(fill), "vectorized_elementwise_kernel<FillFunctor<float>>");
+  const fitter = new Fitter((text) => text.length * 6);
+  for (const [a, b] of [[add, fill], tiles] as const) {
+    const cut = [a, b].map((name) => fitter.fit(shortName(name!), 19 * 6, keptFrom(name!)));
+    assert.notEqual(cut[0], cut[1], String(cut));
+  }
 });
 
 test("labels fit or are omitted", () => {

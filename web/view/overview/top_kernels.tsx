@@ -2,12 +2,12 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { hueOf } from "../../layout/colors.ts";
-import { shortName } from "../../layout/short_name.ts";
 import { plural, duration, exact } from "../../layout/time_text.ts";
 import { numberOf, textOf, type Report, type ReportTable } from "../../model/recording/report.ts";
 import { showRow } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
+import { NameText } from "../parts/name_text.tsx";
 import { BarList } from "./bar_list.tsx";
 
 const SHOWN = 6;
@@ -20,7 +20,7 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
     const [total, share, count, mean] = ["total_ns", "share_pct", "count", "mean_ns"].map(number);
     const times = `${exact(total!)} in ${plural(count!, "launch")}, ${duration(mean!)} on average`;
     return {
-      label: shortName(name),
+      label: <NameText name={name} />,
       title: `${name}\n${times}; click to show the longest on the timeline`,
       amounts: [duration(total!), pct(share!)],
       share: share! / 100,

@@ -14,6 +14,8 @@ import type { SourceLine } from "../../model/kernel/source_lines.ts";
 import type { Selection } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { Value } from "../../read/column.ts";
+import { CopyButton } from "../parts/copy_button.tsx";
+import { NameText } from "../parts/name_text.tsx";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
 
 export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails: (details: Details | null) => void }) {
@@ -41,6 +43,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
       </h2>
       <p class="full">{selection.name}</p>
       <p class="buttons">
+        <CopyButton text={() => selection.name} label="Copy name" title="Copy the full name" />{" "}
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
         <button onClick={highlight}>Highlight same name</button>{" "}
         <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>{" "}
@@ -191,7 +194,7 @@ function Link({ viewer, label, event, after }: { viewer: Viewer; label: string; 
     <>
       <dt>{label}</dt>
       <dd>
-        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}>{event.name}</button>
+        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}><NameText name={event.name} /></button>
         <small>{after}</small>
       </dd>
     </>

@@ -3,6 +3,7 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { kindOf } from "../../model/recording/event_kind.ts";
+import { shortName } from "../../layout/short_name.ts";
 import { amount, plural, duration, moment, percent } from "../../layout/time_text.ts";
 import type { Lane } from "../../model/recording/manifest.ts";
 import { NO_NAME } from "../../model/recording/slices.ts";
@@ -36,7 +37,7 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const kind = lane.table === "gap" ? "part of idle time" : kindOf(lane.table);
   const lines = [count > 1 ? merged : `${kind}, ${length}`, starts];
   if (critical !== null) lines.push(`critical path: ${critical}`);
-  return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
+  return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : shortName(strings.textOf(id)), lines };
 }
 
 /** A bit mask has no mean: where several values are merged, those that are different are not shown as one. */
