@@ -37,13 +37,24 @@ const SCALES: Readonly<Record<string, readonly Scale[]>> = {
 };
 
 export function columnFormats(table: ReportTable): ColumnFormat[] {
-  return table.columns.map((column, at) => columnFormat(column, isNumeric(column) ? sampleOf(table, at) : []));
+  const samples = new Map<string, number[]>();
+  table.columns.forEach((column, at) => {
+    if (isNumeric(column)) samples.set(comparedBy(column), [...(samples.get(comparedBy(column)) ?? []), ...sampleOf(table, at)]);
+  });
+  for (const sample of samples.values()) sample.sort((a, b) => a - b);
+  return table.columns.map((column) => columnFormat(column, samples.get(comparedBy(column)) ?? []));
 }
 
-/** Sizes of the values that are not 0, sorted. */
+/** Columns that are compared with each other have one unit: statistics of one thing, and both sides of a comparison. */
+function comparedBy({ name, unit }: ReportColumn): string {
+  if (/^(mean|min|p\d+|max|std)_/.test(name)) return `statistic ${unit}`;
+  return name.replace(/^(base|new|before|after)_/, "");
+}
+
+/** Sizes of the values that are not 0. */
 function sampleOf(table: ReportTable, at: number): number[] {
   const sizes = table.rows.flatMap((row) => (typeof row[at] === "number" && row[at] !== 0 ? [Math.abs(row[at])] : []));
-  return sizes.sort((a, b) => a - b);
+  return sizes;
 }
 
 function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFormat {
@@ -58,7 +69,7 @@ function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFo
   const least = 10 ** -decimals;
   const show = (value: number) => {
     const shown = value / factor;
-    if (shown !== 0 && Math.abs(shown) < least / 2) return `${shown > 0 ? "<" : ">-"}${least.toFixed(decimals)}`;
+    if (shown !== 0 && Math.abs(shown) < least / 2) return `${shown > 0 ? "<" : ">−"}${least.toFixed(decimals)}`;
     return grouped(shown.toFixed(decimals));
   };
   return { heading, unit, text: (cell) => numberText(cell, show) };

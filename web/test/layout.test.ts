@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { linesOf, LINES } from "../draw/strips.ts";
 import { contrast, DARK, LIGHT } from "../draw/theme.ts";
-import { CAUSES, EDGE, FIRST_HUE, hueOf, HUES, NOTHING } from "../layout/colors.ts";
+import {
+  CAUSES, colorOf, EDGE, FIRST_HOST, FIRST_HUE, FIRST_KIND, HOST_HUES, hueOf, HUES, KINDS, kindOfWork, learnKinds, NOTHING, SHADES,
+} from "../layout/colors.ts";
 import { Coverage, shade } from "../layout/coverage.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit } from "../layout/hit.ts";
@@ -20,7 +22,7 @@ import type { Lane, Track } from "../model/recording/manifest.ts";
 test("durations have three digits and a unit", () => {
   const cases: [number, string][] = [
     [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 us"], [1234, "1.23 us"], [12345, "12.3 us"],
-    [123456, "123 us"], [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "-1.00 ms"],
+    [123456, "123 us"], [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "−1.00 ms"],
     [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
   ];
   for (const [ns, text] of cases) assert.equal(duration(ns), text);
@@ -169,7 +171,9 @@ test("a bar is as high as the share of time that is covered", () => {
 
 test("every fill has a contrast of 3:1 with its ground in both themes, and the text on it of 4.5:1", () => {
   for (const theme of [LIGHT, DARK]) {
-    const codes = [...Array.from({ length: HUES }, (_, i) => FIRST_HUE + i), ...CAUSES.map((cause) => cause.code)];
+    const range = (first: number, length: number) => Array.from({ length }, (_, i) => first + i);
+    const events = [...range(FIRST_KIND, KINDS.length * SHADES), ...range(FIRST_HOST, HOST_HUES)];
+    const codes = [...range(FIRST_HUE, HUES), ...events, ...CAUSES.map((cause) => cause.code)];
     for (const code of codes) {
       const [text, box] = [theme.onSlice, theme.ground].map((other) => contrast(theme.fills[code]!, other));
       assert.ok(text! >= 4.5, `text on code ${code}: ${text}`);
@@ -177,6 +181,16 @@ test("every fill has a contrast of 3:1 with its ground in both themes, and the t
     }
     for (const quiet of [theme.text, theme.quiet, theme.accent]) assert.ok(contrast(quiet, theme.ground) >= 4.5);
   }
+});
+
+test("work has the colour of its kind, host events have none of these", () => {
+  const names = ["sm90_gemm_a", "sm90_gemm_b", "sm90_gemm_c"];
+  learnKinds([...names.map((name) => ({ name, kind: "GEMM" })), { name: "ncclKernel", kind: "communication" }]);
+  const kindOf = (name: string, table = "kernel") => Math.floor((colorOf(table, name) - FIRST_KIND) / SHADES);
+  assert.deepEqual(names.map((name) => KINDS[kindOf(name)]), ["GEMM", "GEMM", "GEMM"]);
+  assert.deepEqual([kindOf("ncclKernel"), kindOf("HtoD", "memcpy"), kindOf("unheard of")].map((at) => KINDS[at]), ["communication", "copy", "other"]);
+  assert.ok(names.every((name) => colorOf("op", name) >= FIRST_HOST));
+  assert.equal(kindOfWork("op", "aten::mm"), -1);
 });
 
 test("a name has one colour, causes have a letter each", () => {

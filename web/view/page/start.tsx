@@ -2,6 +2,7 @@
 // the shell. Errors before the shell appears become one line on the page.
 
 import { render } from "preact";
+import { learnKinds } from "../../layout/colors.ts";
 import { learnNames } from "../../layout/short_name.ts";
 import { initiallyFolded } from "../../layout/tracks.ts";
 import { makeComparison, type Comparison } from "../../model/page/comparison.ts";
@@ -41,6 +42,7 @@ export async function start(page: Document): Promise<void> {
     const comparison = await compared(sources, next.value);
     // Before anything is drawn, so that a kernel is called the same from the start.
     const named = await Promise.all([next.value, ...(comparison ? [comparison.base] : [])].map(({ recording }) => recording.names()));
+    learnKinds(named.flat());
     learnNames(named.flat().flatMap(({ table, name }) => (table === "kernel" ? [name] : [])));
     const workspace = new Workspace(next.value, comparison);
     const names = workspace.viewers.map((viewer) => sourceName(viewer.recording.manifest));

@@ -9,6 +9,7 @@ import { eventOfThread, idleRowOf } from "../../model/page/gap_links.ts";
 import { headingOf } from "../../model/table/heading.ts";
 import { kernelLinkOf } from "../../model/kernel/kernel_link.ts";
 import { showRowAbout } from "../../model/table/row_navigation.ts";
+import type { Row } from "../../model/recording/recording.ts";
 import type { ColumnSpec } from "../../model/recording/manifest.ts";
 import type { SourceLine } from "../../model/kernel/source_lines.ts";
 import type { Selection } from "../../model/page/state.ts";
@@ -119,10 +120,15 @@ function linksOf(viewer: Viewer, selection: Selection, { row }: Details): Links 
 
 function Fields({ details, links }: { details: Details; links: Links }) {
   const { row } = details;
-  const spec = row.columns.filter((column) => !LINKS.has(column.name) && row.value(column.name) !== null);
+  const shape = shapeOf(row);
+  const isShown = ({ name }: ColumnSpec) => !LINKS.has(name) && !(shape !== null && SHAPE.has(name));
+  const spec = row.columns.filter((column) => isShown(column) && row.value(column.name) !== null);
+  const length = row.number("dur");
   return (
     <table>
       <tbody>
+        {length !== null && <Field name="exactly" doc="Duration to the nanosecond." value={exact(length)} />}
+        {shape !== null && <Field name="grid, block" doc="Blocks of the launch, and threads of a block." value={shape} />}
         {spec.map((column) => {
           const value = row.value(column.name);
           return (
@@ -141,6 +147,25 @@ function Fields({ details, links }: { details: Details; links: Links }) {
       </tbody>
     </table>
   );
+}
+
+function Field({ name, doc, value }: { name: string; doc: string; value: string }) {
+  return (
+    <tr title={doc}>
+      <th scope="row">{name}</th>
+      <td>{value}</td>
+    </tr>
+  );
+}
+
+const SHAPE = new Set(["grid", "block"].flatMap((name) => ["x", "y", "z"].map((axis) => `${name}_${axis}`)));
+
+/** "32,768, 128", "2 × 66, 384": axes of one element at the end are left out; null: not recorded. */
+function shapeOf(row: Row): string | null {
+  const sizes = ["grid", "block"].map((name) => ["x", "y", "z"].map((axis) => row.number(`${name}_${axis}`)));
+  if (sizes.some((axes) => axes[0] === null)) return null;
+  const shown = sizes.map((axes) => axes.slice(0, axes.findLastIndex((size) => size !== null && size > 1) + 1 || 1));
+  return shown.map((axes) => axes.map((size) => grouped(size ?? 1)).join(" × ")).join(", ");
 }
 
 function text(value: Value, column: ColumnSpec): string {
