@@ -12,6 +12,7 @@ export interface ColumnFormat {
   heading: string;
   unit: string; // "": none
   text: (cell: Cell) => string;
+  isName?: true; // of kernels
 }
 
 const NONE = "–"; // absent; never 0
@@ -59,7 +60,10 @@ function sampleOf(table: ReportTable, at: number): number[] {
 
 function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFormat {
   const heading = headingOf(column);
-  if (!isNumeric(column)) return { heading, unit: "", text: (cell) => plainText(cell, column) };
+  if (!isNumeric(column)) {
+    const isName = KERNEL_NAMES.has(column.name) ? { isName: true as const } : {};
+    return { heading, unit: "", text: (cell) => plainText(cell, column), ...isName };
+  }
   const median = sample[sample.length >> 1] ?? 0;
   if (column.unit === null || column.unit === "count")
     return { heading, unit: "", text: (cell) => numberText(cell, (value) => unitless(value, column)) };

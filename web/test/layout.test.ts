@@ -23,7 +23,7 @@ test("durations have three digits and a unit", () => {
   const cases: [number, string][] = [
     [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 us"], [1234, "1.23 us"], [12345, "12.3 us"],
     [123456, "123 us"], [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "−1.00 ms"],
-    [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
+    [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "−1.50 us"],
   ];
   for (const [ns, text] of cases) assert.equal(duration(ns), text);
   assert.equal(duration(NaN), "–");
