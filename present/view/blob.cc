@@ -189,7 +189,8 @@ std::string encode_names(const ViewParts& parts, EncodingGoal goal) {
         ++row;
     }
     return payload("name", 0, rows, strings,
-                   {table.view(), name.view(), kind.view(), count.view(), total.view(), first.view(), last.view()}, goal);
+                   {table.view(), name.view(), kind.view(), count.view(), total.view(), first.view(), last.view()},
+                   goal);
 }
 
 std::string encode_frames(const CallStacks& stacks, EncodingGoal goal) {

@@ -1,7 +1,9 @@
 // Colours of the canvas in the light and the dark theme. Hues are spaced evenly in OKLCH at one lightness, so that no
 // name stands out by chance, and text on them has sufficient contrast (a test computes it).
 
-import { CAUSES, codeOfKind, CRITICAL, DIMMED, FIRST_HOST, FIRST_HUE, HOST_HUES, HUES, KINDS, LOADING, SHADES, WORK } from "../layout/colors.ts";
+import {
+  CAUSES, codeOfKind, CRITICAL, DIMMED, FIRST_HOST, FIRST_HUE, HOST_HUES, HUES, KINDS, LOADING, SHADES, WORK,
+} from "../layout/colors.ts";
 
 export type Rgb = readonly [number, number, number];
 

@@ -1,7 +1,7 @@
-// The colour of each thing as a small number, which draw/theme.ts turns into a colour of the theme. Work of the device has a colour for its kind,
-// and only its shade depends on the name; events of the host are paler and get theirs by the hash of their name. Both are the same on
-// every track, in every picture and recording. Causes of idle time are a closed list, each with a letter, because colour alone does not
-// reach everyone.
+// The colour of each thing as a small number, which draw/theme.ts turns into a colour of the theme. Work of the
+// device has a colour for its kind, and only its shade depends on the name; events of the host are paler and get
+// theirs by the hash of their name. Both are the same on every track, in every picture and recording. Causes of idle
+// time are a closed list, each with a letter, because colour alone does not reach everyone.
 
 export const NOTHING = 0;
 export const FIRST_HUE = 1;

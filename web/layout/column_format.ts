@@ -40,7 +40,8 @@ const SCALES: Readonly<Record<string, readonly Scale[]>> = {
 export function columnFormats(table: ReportTable): ColumnFormat[] {
   const samples = new Map<string, number[]>();
   table.columns.forEach((column, at) => {
-    if (isNumeric(column)) samples.set(comparedBy(column), [...(samples.get(comparedBy(column)) ?? []), ...sampleOf(table, at)]);
+    const key = comparedBy(column);
+    if (isNumeric(column)) samples.set(key, [...(samples.get(key) ?? []), ...sampleOf(table, at)]);
   });
   for (const sample of samples.values()) sample.sort((a, b) => a - b);
   return table.columns.map((column) => columnFormat(column, samples.get(comparedBy(column)) ?? []));

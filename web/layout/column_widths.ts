@@ -1,5 +1,5 @@
-// Widths of a table's columns in widths of a digit, measured over the rows of the report so that neither scrolling nor a filter changes them. Texts
-// wider than `max` are cut; the full text is the cell's tooltip.
+// Widths of a table's columns in widths of a digit, measured over the rows of the report so that neither scrolling
+// nor a filter changes them. Texts wider than `max` are cut; the full text is the cell's tooltip.
 
 import type { ReportTable } from "../model/recording/report.ts";
 import { headingText, type ColumnFormat } from "./column_format.ts";

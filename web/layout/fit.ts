@@ -22,7 +22,8 @@ export class Fitter {
     return width;
   }
 
-  /** At least two characters before an ellipsis, or empty. What is from `keep` on stays if the start can be cut instead. */
+  /** At least two characters before an ellipsis, or empty. What is from `keep` on stays if the start can be cut
+      instead. */
   fit(text: string, room: number, keep = 0): string {
     const full = text.length > 300 ? text.slice(0, 300) : text;
     const whole = this.width(full);

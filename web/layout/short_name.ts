@@ -1,7 +1,8 @@
-// Names of kernels as they are drawn and listed everywhere. A short name has no return type, parameters or namespaces. The kernels of a recording
-// are learned when it is opened: where several differ in their template arguments only, the arguments that all of them share are left out, and
-// where a short name has to be cut, what tells it from its neighbours in the alphabet stays. The full name is in the details and tooltips, and
-// is what is copied. Names that are not C++ signatures are unchanged.
+// Names of kernels as they are drawn and listed everywhere. A short name has no return type, parameters or
+// namespaces. The kernels of a recording are learned when it is opened: where several differ in their template
+// arguments only, the arguments that all of them share are left out, and where a short name has to be cut, what tells
+// it from its neighbours in the alphabet stays. The full name is in the details and tooltips, and is what is copied.
+// Names that are not C++ signatures are unchanged.
 
 interface Learned {
   text: string;

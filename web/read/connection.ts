@@ -1,9 +1,11 @@
-// Requests to the program that serves the page. While it cannot be reached they wait, so that nothing that is shown turns into less; the page says
-// so, and asks again on request. A program that was started again has a new token and may show something else: its address, opened in this
-// tab, loads the page anew at the same place.
+// Requests to the program that serves the page. While it cannot be reached they wait, so that nothing that is shown
+// turns into less; the page says so, and asks again on request. A program that was started again has a new token and
+// may show something else: its address, opened in this tab, loads the page anew at the same place.
 
 /** Why requests wait: the program ended, or it was started again and does not know this page; null: they do not. */
 export type Lost = "ended" | "restarted" | null;
+
+type Read<T> = (reply: Response) => Promise<T>;
 
 export class Connection {
   private state: Lost = null;
@@ -21,8 +23,9 @@ export class Connection {
     return () => void this.listeners.delete(listener);
   }
 
-  /** The reply with its body read by `read`; null: read nothing. Rejected only if the program refuses a page that it does not know yet. */
-  async ask<T>(path: string, read: (reply: Response) => Promise<T>, init: RequestInit = {}): Promise<{ status: number; body: T }> {
+  /** The reply with its body read by `read`; null: read nothing. Rejected only if the program refuses a page that
+      it does not know yet. */
+  async ask<T>(path: string, read: Read<T>, init: RequestInit = {}): Promise<{ status: number; body: T }> {
     for (;;) {
       const answered = await this.attempt(path, read, init);
       if (answered !== null) return answered;
@@ -30,7 +33,7 @@ export class Connection {
     }
   }
 
-  private async attempt<T>(path: string, read: (reply: Response) => Promise<T>, init: RequestInit) {
+  private async attempt<T>(path: string, read: Read<T>, init: RequestInit) {
     let [status, body]: [number, T | null] = [0, null];
     try {
       const reply = await fetch(path, { credentials: "same-origin", ...init });

@@ -75,7 +75,8 @@ class Server implements Source {
 const text = (reply: Response): Promise<string> => reply.text();
 
 export async function openSession(token: string): Promise<void> {
-  const { status } = await connection.ask("/session", text, { method: "POST", headers: { Authorization: `Bearer ${token}` } });
+  const headers = { Authorization: `Bearer ${token}` };
+  const { status } = await connection.ask("/session", text, { method: "POST", headers });
   const advice = "open the address that it printed, which works in any browser until it ends";
   if (status >= 400) throw new Error(`gpu-profile view rejected this address (${status}); ${advice}`);
 }

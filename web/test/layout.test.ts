@@ -5,7 +5,8 @@ import test from "node:test";
 import { linesOf, LINES } from "../draw/strips.ts";
 import { contrast, DARK, LIGHT } from "../draw/theme.ts";
 import {
-  CAUSES, colorOf, EDGE, FIRST_HOST, FIRST_HUE, FIRST_KIND, HOST_HUES, hueOf, HUES, KINDS, kindOfWork, learnKinds, NOTHING, SHADES,
+  CAUSES, colorOf, EDGE, FIRST_HOST, FIRST_HUE, FIRST_KIND, HOST_HUES, hueOf, HUES, KINDS, kindOfWork, learnKinds,
+  NOTHING, SHADES,
 } from "../layout/colors.ts";
 import { Coverage, shade } from "../layout/coverage.ts";
 import { Fitter } from "../layout/fit.ts";
@@ -29,7 +30,7 @@ test("durations have three digits and a unit", () => {
   assert.equal(duration(NaN), "–");
   assert.equal(exact(1234567), "1,234,567 ns");
   assert.equal(exact(436833.3333333333), "436,833.333 ns");
-  assert.equal(pct(-0.04), ">-0.1 %");
+  assert.equal(pct(-0.04), ">−0.1 %");
   assert.equal(percent(0.2562), "25.6 %");
   assert.equal(percent(0.0001), "<0.1 %");
   assert.equal(percent(0), "0.0 %");
@@ -105,8 +106,9 @@ test("short names omit namespaces, parameters and return types", () => {
 });
 
 test("kernels of a recording have short names that differ wherever the full names do, also where they are cut", () => {
-  const add = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, float)";
-  const fill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int, float)";
+  const of = (functor: string, count: number) =>
+    `void at::native::vectorized_elementwise_kernel<4, at::native::${functor}, std::array<char*, ${count}ul> >(int)`;
+  const [add, fill] = [of("CUDAFunctor_add<float>", 3), of("FillFunctor<float>", 1)];
   const tiles = ["ampere_sgemm_128x64_tn", "ampere_sgemm_128x128_tn"];
   const overloads = ["void f<int>(int)", "void f<int>(float)"];
   learnNames([add, fill, ...tiles, ...overloads]);
@@ -188,7 +190,8 @@ test("work has the colour of its kind, host events have none of these", () => {
   learnKinds([...names.map((name) => ({ name, kind: "GEMM" })), { name: "ncclKernel", kind: "communication" }]);
   const kindOf = (name: string, table = "kernel") => Math.floor((colorOf(table, name) - FIRST_KIND) / SHADES);
   assert.deepEqual(names.map((name) => KINDS[kindOf(name)]), ["GEMM", "GEMM", "GEMM"]);
-  assert.deepEqual([kindOf("ncclKernel"), kindOf("HtoD", "memcpy"), kindOf("unheard of")].map((at) => KINDS[at]), ["communication", "copy", "other"]);
+  const others = [kindOf("ncclKernel"), kindOf("HtoD", "memcpy"), kindOf("unheard of")];
+  assert.deepEqual(others.map((at) => KINDS[at]), ["communication", "copy", "other"]);
   assert.ok(names.every((name) => colorOf("op", name) >= FIRST_HOST));
   assert.equal(kindOfWork("op", "aten::mm"), -1);
 });

@@ -233,17 +233,24 @@ test("a gap says how its parts add up to it", async () => {
   assert.equal(causes.reduce((sum, { ns }) => sum + ns, 0), to - from);
 });
 
-test("the Python line is the line of the program that launched; it is unknown where no stack was recorded", async () => {
+test("the Python line is the line that launched; it is unknown where no stack was recorded", async () => {
   const [start, dur] = [{ name: "start", type: "time" as const }, { name: "dur", type: "dur" as const }];
   const text = (name: string, values: (string | null)[]) => ({ name, type: "string" as const, values });
   const stack = "main (train.py:7);step (train.py:31);linear (/usr/lib/python3/dist-packages/torch/nn/functional.py:9)";
+  const launch = { name: "launch", type: "i64" as const, values: [0, 1] };
   const tables = [
-    { name: "kernel", columns: [{ ...start, values: [50, 70] }, { ...dur, values: [5, 5] }, { name: "launch", type: "i64" as const, values: [0, 1] }] },
-    { name: "api_call", columns: [{ ...start, values: [10, 20] }, { ...dur, values: [5, 5] }, text("stack", [stack, null])] },
+    { name: "kernel", columns: [{ ...start, values: [50, 70] }, { ...dur, values: [5, 5] }, launch] },
+    {
+      name: "api_call",
+      columns: [{ ...start, values: [10, 20] }, { ...dur, values: [5, 5] }, text("stack", [stack, null])],
+    },
   ];
   const events = [{ start: 50, dur: 5, name: "gemm", row: 0 }, { start: 70, dur: 5, name: "gemm", row: 1 }];
   const recording = open(buildDocument({
-    window_ns: 100, tracks: [{ parent: -1, kind: "stream", name: "s" }], lanes: [{ track: 0, table: "kernel", events }], tables,
+    window_ns: 100,
+    tracks: [{ parent: -1, kind: "stream", name: "s" }],
+    lanes: [{ track: 0, table: "kernel", events }],
+    tables,
   }));
   const lineOf = async (row: number) =>
     (await detailsOf(recording, { table: "kernel", row, lane: 0, from: 50, to: 55, name: "gemm" }))?.line;

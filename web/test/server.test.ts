@@ -88,5 +88,6 @@ test("requests wait while the program is away, and are answered after a retry", 
 });
 
 test("a token is no link", () => {
-  assert.deepEqual(["0123456789abcdef0123456789abcdef", "page=job", "", "page"].map(isToken), [true, false, false, false]);
+  const fragments = ["0123456789abcdef0123456789abcdef", "page=job", "", "page"];
+  assert.deepEqual(fragments.map(isToken), [true, false, false, false]);
 });

@@ -79,8 +79,8 @@ function ComparedSteps({ viewer, entries, a, b }: Props) {
   );
 }
 
-/** A view of the recording for this page alone: the timeline keeps its window and its selection. What opens another page from it opens that page for
-    the reader. */
+/** A view of the recording for this page alone: the timeline keeps its window and its selection. What opens another
+    page from it opens that page for the reader. */
 function useOwn(viewer: Viewer): Viewer {
   const other = useMemo(() => new Viewer(viewer.recording, viewer.state.collapsed), [viewer]);
   useEffect(() => {

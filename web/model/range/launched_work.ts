@@ -1,6 +1,7 @@
-// What was launched in a stretch of a recording, such as a step: the events of threads that start in it and the device work whose calls start in it,
-// each whole, whenever it ran. So every event belongs to one of the steps that follow each other, and a device that lags behind its host changes
-// nothing. Work without a recorded call belongs where it starts. Idle time is clipped, as in range_answer.ts.
+// What was launched in a stretch of a recording, such as a step: the events of threads that start in it and the
+// device work whose calls start in it, each whole, whenever it ran. So every event belongs to one of the steps that
+// follow each other, and a device that lags behind its host changes nothing. Work without a recorded call belongs
+// where it starts. Idle time is clipped, as in range_answer.ts.
 
 import { frameOf, idleOf, type FrameSum, type RangeAnswer } from "./range_answer.ts";
 import { BLOB, chunksIn, END, isTimesOnly, START } from "../recording/lane.ts";
@@ -47,7 +48,8 @@ async function eachStarting(recording: Recording, lane: Lane, { from, to }: Rang
   }
 }
 
-/** A stream runs its work in the order of the calls, so the first chunk with nothing but later work is the last one that is read. */
+/** A stream runs its work in the order of the calls, so the first chunk with nothing but later work is the last
+    one that is read. */
 async function eachLaunched(recording: Recording, lane: Lane, { from, to }: Range, visit: Visit): Promise<void> {
   for (const chunk of lane.levels[0]?.chunks ?? []) {
     if (chunk[END] < from) continue;

@@ -124,7 +124,8 @@ export interface RowPlace {
 export const rowOf = (recording: Recording, { track, y }: Lane): Lane[] =>
   recording.lanesOf[track]!.filter((lane) => lane.y === y && lane.kind !== "value" && !isTimesOnly(lane));
 
-/** The next (by = 1) or previous (by = -1) event of a row. Of a gap, which is drawn in pieces, the other pieces are no neighbours. */
+/** The next (by = 1) or previous (by = -1) event of a row. Of a gap, which is drawn in pieces, the other pieces
+    are no neighbours. */
 export async function neighbourInRow(
   recording: Recording, lanes: readonly Lane[], place: RowPlace, by: 1 | -1,
 ): Promise<SliceRef | null> {
@@ -139,7 +140,8 @@ async function neighbourInLane(
 ): Promise<SliceRef | null> {
   const chunks = lane.levels[0]?.chunks ?? [];
   const isSkipped = (slices: Slices, i: number) => lane.table === "gap" && slices.row[i] === row && row !== NO_ROW;
-  const at = by > 0 ? chunks.findIndex((chunk) => chunk[END] >= start) : chunks.findLastIndex((chunk) => chunk[START] <= start);
+  const [isAfter, isBefore] = [(chunk: Chunk) => chunk[END] >= start, (chunk: Chunk) => chunk[START] <= start];
+  const at = by > 0 ? chunks.findIndex(isAfter) : chunks.findLastIndex(isBefore);
   for (let i = at; i >= 0 && i < chunks.length; i += by) {
     const slices = await recording.chunks.loadSlices(chunks[i]![BLOB]);
     if (slices === null) continue;

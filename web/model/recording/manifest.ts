@@ -87,7 +87,7 @@ export interface Manifest {
   long_tables: Map<string, LongTable>;
   critical_path: CriticalPath | null; // null: the report says why
   names: number | null;
-  frames: number | null; // blobs of call stacks, of where events change theirs, and of what each chunk contains by frame
+  frames: number | null; // blobs of call stacks, where events change theirs, and what each chunk contains by frame
   cuts: number | null;
   sums: number | null;
   report: number;

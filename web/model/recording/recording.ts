@@ -127,7 +127,8 @@ export class Recording {
   private async readStacks(): Promise<Stacks> {
     const { frames: framesBlob, cuts: cutsBlob, sums: sumsBlob } = this.manifest;
     if (framesBlob === null || sumsBlob === null) return { frames: new Frames(), cuts: new Map(), sums: NO_SUMS };
-    const reads = [framesBlob, sumsBlob, ...(cutsBlob === null ? [] : [cutsBlob])].map((blob) => this.chunks.loadPayload(blob));
+    const blobs = [framesBlob, sumsBlob, ...(cutsBlob === null ? [] : [cutsBlob])];
+    const reads = blobs.map((blob) => this.chunks.loadPayload(blob));
     const [framesRead, sumsRead, cutsRead] = await Promise.all(reads);
     const frames = framesRead && readFrames(framesRead);
     const sums = frames && sumsRead && readChunkSums(sumsRead, frames.size);

@@ -86,7 +86,8 @@ export function readFrames(payload: Payload): Frames {
 
 /** Cuts to frames that do not exist are omitted. */
 export function readCuts({ rows, columns }: Payload, frames: number): FrameCuts {
-  const [lanes, row, time, frame] = ["lane", "row", "time", "frame"].map((name) => numbers(columns.get(name), rows, NaN));
+  const column = (name: string) => numbers(columns.get(name), rows, NaN);
+  const [lanes, row, time, frame] = ["lane", "row", "time", "frame"].map(column);
   const cuts = new Map<number, Map<number, FrameCut[]>>();
   for (let i = 0; i < rows; i++) {
     if (!(frame![i]! >= 0 && frame![i]! < frames)) continue;

@@ -1,5 +1,6 @@
-// How well a text fits what was typed: each word must occur in it, as a part or as letters that start words, so "cma" finds cudaMemcpyAsync. A
-// whole word is better than the start of one, that better than a part, and that than single letters; of equal ones, short texts are better.
+// How well a text fits what was typed: each word must occur in it, as a part or as letters that start words, so "cma"
+// finds cudaMemcpyAsync. A whole word is better than the start of one, that better than a part, and that than single
+// letters; of equal ones, short texts are better.
 
 export interface Match {
   score: number; // higher is better
@@ -55,7 +56,7 @@ function lettersIn(text: string, lower: string, word: string): Match | null {
 }
 
 const isStart = (text: string, at: number): boolean =>
-  at === 0 || (/[a-z0-9]/i.test(text[at] ?? "") && /[^a-z0-9]/i.test(text[at - 1]!)) || (/[A-Z]/.test(text[at] ?? "") && /[a-z]/.test(text[at - 1]!));
+  at === 0 || /[^a-z0-9][a-z0-9]/i.test(text.slice(at - 1, at + 1)) || /[a-z][A-Z]/.test(text.slice(at - 1, at + 1));
 
 /** The texts that fit, best first; those that fit equally well keep their order. */
 export function fuzzySorted<T>(items: readonly T[], textOf: (item: T) => string, typed: string): T[] {

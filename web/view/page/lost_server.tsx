@@ -18,7 +18,10 @@ export function LostServer({ words }: { words: string | null }) {
   return (
     <p class="problem lost" role="alert">
       {lost === "ended" ? (
-        <>gpu-profile ended; start it again with <Command text={command} /> and open the address that it prints in this tab. </>
+        <>
+          gpu-profile ended; start it again with <Command text={command} /> and open the address that it prints in this
+          tab.{" "}
+        </>
       ) : (
         <>gpu-profile was started again: open the address that it printed in this tab. </>
       )}

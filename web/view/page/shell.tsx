@@ -82,7 +82,8 @@ export function Shell({ workspace }: { workspace: Workspace }) {
     a page of their own and, if their recordings fit, the timelines of all; everything else is a page of a rank. */
 function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolean {
   if (page === "job") return manifest.job !== null;
-  if (manifest.job !== null) return page === "tables" || page === "sql" || (page === "timeline" && manifest.lanes.length > 0);
+  if (manifest.job !== null)
+    return page === "tables" || page === "sql" || (page === "timeline" && manifest.lanes.length > 0);
   if (page === "kernels") return manifest.kernels.length > 0;
   if (page === "steps") return manifest.lanes.some((lane) => lane.kind !== "value");
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
@@ -113,9 +114,10 @@ function RankSelect({ viewer, page }: { viewer: Viewer; page: PageName }) {
   const { value: ranks } = useAsync(() => viewer.recording.openRanks().catch(() => null), viewer);
   if (!ranks || ranks.size === 0) return null;
   const own = rankOfPath(location.pathname);
-  const open = (rank: string) => location.assign(rank === "" ? "/" : `/rank/${rank}/${own === null ? "" : `#page=${page}`}`);
+  const place = own === null ? "" : `#page=${page}`;
+  const open = (rank: string) => location.assign(rank === "" ? "/" : `/rank/${rank}/${place}`);
   return (
-    <select class="ranks" aria-label="Recording" value={own ?? ""} onChange={(event) => open(event.currentTarget.value)}>
+    <select aria-label="Recording" value={own ?? ""} onChange={(event) => open(event.currentTarget.value)}>
       <option value="">all ranks</option>
       {[...ranks].map((rank) => (
         <option key={rank} value={rank}>rank {rank}</option>

@@ -41,7 +41,8 @@ export async function start(page: Document): Promise<void> {
     if (!next.ok) return problem(next.error);
     const comparison = await compared(sources, next.value);
     // Before anything is drawn, so that a kernel is called the same from the start.
-    const named = await Promise.all([next.value, ...(comparison ? [comparison.base] : [])].map(({ recording }) => recording.names()));
+    const viewers = [next.value, ...(comparison ? [comparison.base] : [])];
+    const named = await Promise.all(viewers.map(({ recording }) => recording.names()));
     learnKinds(named.flat());
     learnNames(named.flat().flatMap(({ table, name }) => (table === "kernel" ? [name] : [])));
     const workspace = new Workspace(next.value, comparison);
@@ -75,7 +76,8 @@ async function compared(sources: Sources, next: Viewer): Promise<Comparison | nu
   return makeComparison(base.value, next, readReport(json));
 }
 
-/** The address of a program that was started again, opened in this tab: the page is loaded from there, at the same place. */
+/** The address of a program that was started again, opened in this tab: the page is loaded from there, at the
+    same place. */
 function takeToken(event: HashChangeEvent): void {
   const token = new URL(event.newURL).hash.slice(1);
   if (!isToken(token)) return;

@@ -128,7 +128,7 @@ function Fields({ details, links }: { details: Details; links: Links }) {
     <table>
       <tbody>
         {length !== null && <Field name="exactly" doc="Duration to the nanosecond." value={exact(length)} />}
-        {shape !== null && <Field name="grid, block" doc="Blocks of the launch, and threads of a block." value={shape} />}
+        {shape !== null && <Field name="grid, block" doc="Blocks of the launch, threads of a block." value={shape} />}
         {spec.map((column) => {
           const value = row.value(column.name);
           return (
@@ -219,7 +219,9 @@ function Link({ viewer, label, event, after }: { viewer: Viewer; label: string; 
     <>
       <dt>{label}</dt>
       <dd>
-        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}><NameText name={event.name} /></button>
+        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}>
+          <NameText name={event.name} />
+        </button>
         <small>{after}</small>
       </dd>
     </>

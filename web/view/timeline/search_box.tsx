@@ -39,7 +39,6 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
   const matches = useViewerState(viewer, (state) => state.matches);
   const test = query === "" ? null : readQuery(query, viewer.recording.manifest);
   const found = test?.ok && matches !== null ? matches : [];
-  const ranked = useMemo(() => byMatch(found, query), [matches, query]);
   const marks = useViewerState(viewer, (state) => state.marks);
   const selection = useViewerState(viewer, (state) => state.selection);
   const at = marks && selection && placeAmong(marks, selection);
@@ -96,28 +95,41 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
         {status && `; ${status}`}
       </span>
       {open && found.length > 0 && (
-        <ul class="matches" aria-label="Matching names">
-          <li class="hide">
-            <button onClick={() => setOpen(false)}>Hide list</button>
-          </li>
-          {ranked.slice(0, SHOWN).map((name) => (
-            <li key={`${name.table} ${name.name}`}>
-              <button class="link" title={name.name} onClick={() => void step(1, name)}>
-                <NameText name={name.name} typed={query} />
-              </button>
-              <small>{name.table}: {plural(name.count, "event")}, {duration(name.total)}</small>
-            </li>
-          ))}
-          {found.length > SHOWN && (
-            <li class="quiet">{grouped(found.length - SHOWN)} more names match; {INCLUDED}</li>
-          )}
-        </ul>
+        <Matches names={found} typed={query} onHide={() => setOpen(false)} onStep={(name) => void step(1, name)} />
       )}
     </div>
   );
 }
 
-/** Names that are what was typed, or in which a word begins like it, come first; others, and those alike, by their time. */
+interface MatchesProps {
+  names: readonly Name[];
+  typed: string;
+  onHide: () => void;
+  onStep: (name: Name) => void;
+}
+
+function Matches({ names, typed, onHide, onStep }: MatchesProps) {
+  const ranked = useMemo(() => byMatch(names, typed), [names, typed]);
+  return (
+    <ul class="matches" aria-label="Matching names">
+      <li class="hide">
+        <button onClick={onHide}>Hide list</button>
+      </li>
+      {ranked.slice(0, SHOWN).map((name) => (
+        <li key={`${name.table} ${name.name}`}>
+          <button class="link" title={name.name} onClick={() => onStep(name)}>
+            <NameText name={name.name} typed={typed} />
+          </button>
+          <small>{name.table}: {plural(name.count, "event")}, {duration(name.total)}</small>
+        </li>
+      ))}
+      {names.length > SHOWN && <li class="quiet">{grouped(names.length - SHOWN)} more names match; {INCLUDED}</li>}
+    </ul>
+  );
+}
+
+/** Names that are what was typed, or in which a word begins like it, come first; others, and those alike, by
+    their time. */
 function byMatch(found: readonly Name[], typed: string): Name[] {
   const rank = (name: Name) => Math.ceil((matchOf(name.name, typed)?.score ?? 0) / Math.max(1, typed.trim().length));
   return [...found].sort((a, b) => rank(b) - rank(a));
