@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import lzma
 import io
 import json
 import subprocess
@@ -15,7 +16,8 @@ RECORDINGS = ("kernels", "memory_bound", "transformer", "triton")
 def vendor_rules(name):
     """By launch: the rules with an estimated gain for the whole kernel, the largest first, and what the first rule says."""
     rules = {}
-    text = gzip.open(FIXTURES / f"ncu/{name}.details.csv.gz", "rt").read()
+    path = FIXTURES / f"ncu/{name}.details.csv.gz"
+    text = gzip.open(path, "rt").read() if path.exists() else lzma.open(path.with_suffix(".xz"), "rt").read()
     for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])):
         if row["Rule Name"]:
             rules.setdefault(int(row["ID"]), []).append(row)
