@@ -2,9 +2,9 @@
 
 import csv
 import gzip
-import lzma
 import io
 import json
+import lzma
 import subprocess
 
 from conftest import FIXTURES, TESTS
