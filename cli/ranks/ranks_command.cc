@@ -18,50 +18,25 @@
 #include "cli/progress.h"
 #include "cli/ranks/job_conditions.h"
 #include "cli/ranks/job_of_files.h"
+#include "cli/ranks/job_view.h"
 #include "cli/ranks/reduce_command.h"
 #include "cli/report/report_command.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
-#include "cli/view/rank_recordings.h"
 #include "cli/view/serve_view.h"
 #include "cli/view/sql_pages.h"
-#include "core/base/files/named_files.h"
 #include "core/base/result.h"
 #include "core/base/text/rank_list.h"
 #include "core/base/text/shell_words.h"
-#include "core/model/build/merge_traces.h"
 #include "core/model/trace.h"
 #include "core/schema/losses.h"
 #include "core/schema/read_limits.h"
 #include "io/exporters/capture_export.h"
-#include "io/importers/open_trace.h"
 #include "present/answer/analyses.h"
 #include "present/report/report.h"
-#include "ranks/clocks/clocks.h"
 
 namespace gpuprof::inline cli {
 namespace {
-
-// The recordings of several ranks of a job as one, with times on the common clock of the job.
-
-// More do not fit on a screen.
-inline constexpr std::size_t kMostTimelines = 16;
-
-Trace on_common_clock(Trace given, const AlignedClocks& clocks, std::uint32_t clock) {
-    TraceBuilder builder(given.origin());
-    Batch rows = batch_of(std::move(given));
-    rows.tables.each_table([&](const TableSpec&, auto& table) {
-        table.each_column([&](const ColumnSpec& spec, auto& column) {
-            if constexpr (std::is_same_v<std::remove_reference_t<decltype(column)>, Column<std::int64_t>>) {
-                if (spec.type != ColumnType::Time) return;
-                for (Row row = 0; row < column.size(); ++row)
-                    if (column.has(row)) column.change(row, clocks.common(clock, column[row]));
-            }
-        });
-    });
-    builder.append(std::move(rows));
-    return std::move(builder).finish();
-}
 
 Result<RankList> chosen_ranks(const std::string& text) {
     std::optional<RankList> ranks = parse_ranks(text);
@@ -71,46 +46,6 @@ Result<RankList> chosen_ranks(const std::string& text) {
         return Error{ExitCode::usage,
                      fmt::format("--timeline {} names {} ranks; the limit is {}", text, ranks->size(), kMostTimelines)};
     return std::move(*ranks);
-}
-
-// `job`: the summaries, which name the files. `ranks`: their numbers as a list, such as 3,7 or 0-7. `given`: what the user named. An error
-// if a file is not there or elsewhere (NamedFiles), or the clock of a rank cannot be compared with the others'.
-Result<Trace> aligned_timeline(const Trace& job, const std::string& text, const std::vector<std::string>& given,
-                               const ReadLimits& limits) {
-    NamedFiles files(given);
-    Result<RankList> ranks = chosen_ranks(text);
-    if (!ranks.ok()) return ranks.error();
-    Facts facts(job, {});
-    const Job& known = facts.get<Job>();
-    const AlignedClocks& clocks = facts.get<AlignedClocks>();
-    std::vector<JobPart> parts;
-    std::vector<std::string> names;
-    std::optional<std::uint32_t> island;
-    for (std::int32_t number : *ranks) {
-        std::uint32_t index = known.find_rank(number);
-        const Job::Rank* rank = index != kNone ? &known.ranks[index] : nullptr;
-        if (rank == nullptr || !rank->present)
-            return Error{ExitCode::usage, fmt::format("--timeline: rank {} has no recording", number)};
-        const ClockFit& clock = clocks.clocks[rank->clock];
-        if (!clock.aligned || clock.island != island.value_or(clock.island))
-            return Error{ExitCode::unreadable,
-                         fmt::format("--timeline: the clock of rank {} cannot be compared with the others' (see the "
-                                     "table hosts)",
-                                     number)};
-        island = clock.island;
-        std::string file(job.text(job.tables().rank.file.value_or(rank->row, kNoString)));
-        Result<std::string> found = files.find(file);
-        if (!found.ok())
-            return Error{ExitCode::unreadable, fmt::format("--timeline: rank {}: {}", number, found.error().message)};
-        Result<Trace> trace = open_trace(*found, limits, Naming::base_names);
-        if (!trace.ok()) return trace.error();
-        names.push_back(base_name(file));
-        parts.push_back(
-            {fmt::format("rank {}", number), on_common_clock(std::move(trace).value(), clocks, rank->clock)});
-    }
-    Origin origin{shell_quoted_files(names), parts.front().trace.origin().importer, parts.front().trace.origin().tool};
-    if (parts.size() == 1) return std::move(parts.front().trace);
-    return merge_traces(std::move(parts), std::move(origin), {});
 }
 
 constexpr std::string_view kReduce = "reduce", kView = "view";
@@ -191,17 +126,21 @@ Result<ExitCode> view(const RanksArguments& arguments) {
     std::optional<Trace> found;
     Result<ExitCode> ended = read_and_save(arguments, paths, shell_quoted_files(names), found);
     if (!ended.ok() || *ended != ExitCode::ok) return ended;
-    Result<Trace> job = std::move(*found);
-    if (!arguments.timeline.empty()) job = aligned_timeline(*job, arguments.timeline, paths, arguments.request.limits);
-    if (!job.ok()) return job.error();
+    const ReadLimits& limits = arguments.request.limits;
+    std::optional<Trace> timeline;
+    if (!arguments.timeline.empty()) {
+        Result<RankList> ranks = chosen_ranks(arguments.timeline);
+        if (!ranks.ok()) return ranks.error();
+        Result<Trace> aligned = aligned_timeline(*found, *ranks, paths, limits);
+        if (!aligned.ok()) return aligned.error();
+        timeline = std::move(aligned).value();
+    }
     auto content = [&](const StageReport& on_stage) -> Result<ViewContent> {
-        RankPages ranks = rank_pages(*job, paths, arguments.request.limits);
-        Result<ViewPair> pair = view_pair(std::move(job).value(), {.name = names.front(),
-                                                                   .limits = arguments.request.limits,
-                                                                   .detail = StepDetail::all,
-                                                                   .on_stage = on_stage});
+        if (!timeline) return job_content(std::move(*found), paths, limits, on_stage);
+        PairChoice choice{.name = names.front(), .limits = limits, .on_stage = on_stage};
+        Result<ViewPair> pair = view_pair(std::move(*timeline), choice);
         if (!pair.ok()) return pair.error();
-        return ViewContent{std::move(pair).value(), std::move(ranks), make_sql_pages};
+        return ViewContent{.pair = std::move(pair).value(), .sql = make_sql_pages};
     };
     return serve_view(content, shell_quoted_files(paths), arguments.serve);
 }

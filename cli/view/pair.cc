@@ -59,7 +59,7 @@ Result<ViewPair::Base> compared_with(const PairChoice& choice, const Trace& next
 
 }  // namespace
 
-Result<ViewPair> view_pair(Trace trace, const PairChoice& choice) {
+Result<ViewPair> view_pair(Trace trace, const PairChoice& choice, std::optional<Trace> timeline) {
     Options options;
     options.sources = choice.sources;
     note_damage(trace);
@@ -67,8 +67,8 @@ Result<ViewPair> view_pair(Trace trace, const PairChoice& choice) {
     std::optional<Result<ViewPair::Base>> before;
     if (!choice.base.empty()) before.emplace(compared_with(choice, trace, options));
     if (before && !before->ok()) return before->error();
-    Result<ViewDocument> document =
-        ViewDocument::make(std::move(trace), program_version(), options, choice.detail, choice.on_stage);
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace), program_version(), options, choice.detail,
+                                                       choice.on_stage, std::move(timeline));
     if (!document.ok()) return document.error();
     if (!before) return ViewPair{std::move(document).value(), std::nullopt};
     if (!document->timed() || !before->value().document.timed())

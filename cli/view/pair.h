@@ -29,6 +29,7 @@ struct PairChoice {
     std::optional<PrivateNames> hidden = {};  // what the page must not name, if it may be sent to others
 };
 
-Result<ViewPair> view_pair(Trace trace, const PairChoice& choice);
+// `timeline`: the events of a job, whose summaries `trace` has.
+Result<ViewPair> view_pair(Trace trace, const PairChoice& choice, std::optional<Trace> timeline = {});
 
 }  // namespace gpuprof::cli

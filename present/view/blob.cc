@@ -2,6 +2,7 @@
 // unchanged.
 #include <vector>
 
+#include "analyze/knowledge/kernel_class.h"
 #include "core/format/payload.h"
 #include "present/view/chunk_sums.h"
 #include "present/view/view_parts.h"
@@ -130,10 +131,48 @@ std::string encode_lane(const ViewParts& parts, const Blob& blob, EncodingGoal g
     return encode_slices(lane.slices, blob, parts.strings, goal, &events);
 }
 
+// What kernels of a class have in common for a reader; classes are finer, for advice.
+std::string_view kind_of_work(const KernelTraits& traits) {
+    constexpr std::string_view kGemm = "GEMM", kCopy = "copy", kElementwise = "elementwise", kReduction = "reduction",
+                               kOther = "other";
+    switch (traits.kind) {
+        case KernelClass::gemm:
+        case KernelClass::gemv:
+        case KernelClass::convolution: return kGemm;
+        case KernelClass::attention: return "attention";
+        case KernelClass::collective: return "communication";
+        case KernelClass::copy_cast:
+        case KernelClass::layout:
+        case KernelClass::memset_like:
+        case KernelClass::embedding_index: return kCopy;
+        case KernelClass::elementwise:
+        case KernelClass::optimizer:
+        case KernelClass::random: return kElementwise;
+        case KernelClass::reduction:
+        case KernelClass::normalization:
+        case KernelClass::softmax:
+        case KernelClass::pooling: return kReduction;
+        case KernelClass::sort_scan:
+        case KernelClass::other: return kOther;
+        case KernelClass::triton: break;
+    }
+    switch (traits.triton_kind) {
+        case TritonKind::pointwise:
+        case TritonKind::foreach: return kElementwise;
+        case TritonKind::reduction:
+        case TritonKind::persistent_reduction: return kReduction;
+        case TritonKind::matmul_template: return kGemm;
+        case TritonKind::none:
+        case TritonKind::other: break;
+    }
+    return kOther;
+}
+
 std::string encode_names(const ViewParts& parts, EncodingGoal goal) {
     StringPool strings;
     const std::size_t rows = parts.names.size();
-    ColumnBuffer<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows};
+    ColumnBuffer<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows},
+        kind{"kind", ColumnType::Str, "", rows};
     ColumnBuffer<std::int64_t> count{"count", ColumnType::I64, "count", rows},
         total{"total", ColumnType::Dur, "ns", rows}, first{"first", ColumnType::Time, "ns", rows},
         last{"last", ColumnType::Time, "ns", rows};
@@ -141,6 +180,8 @@ std::string encode_names(const ViewParts& parts, EncodingGoal goal) {
     for (const auto& [key, sum] : parts.names) {
         table[row] = strings.intern(name_of(key.first));
         name[row] = strings.intern(parts.strings[key.second]);
+        bool is_kernel = key.first == SliceTable::kernel;
+        kind[row] = is_kernel ? strings.intern(kind_of_work(classify_kernel(parts.strings[key.second]))) : kNoString;
         count[row] = sum.count;
         total[row] = sum.total;
         first[row] = sum.first;
@@ -148,7 +189,8 @@ std::string encode_names(const ViewParts& parts, EncodingGoal goal) {
         ++row;
     }
     return payload("name", 0, rows, strings,
-                   {table.view(), name.view(), count.view(), total.view(), first.view(), last.view()}, goal);
+                   {table.view(), name.view(), kind.view(), count.view(), total.view(), first.view(), last.view()},
+                   goal);
 }
 
 std::string encode_frames(const CallStacks& stacks, EncodingGoal goal) {
@@ -172,6 +214,21 @@ std::string encode_frames(const CallStacks& stacks, EncodingGoal goal) {
     return payload("frame", 0, rows, strings, columns, goal);
 }
 
+std::string encode_cuts(const ViewParts& parts, EncodingGoal goal) {
+    const std::vector<StackCut>& cuts = parts.stacks().cuts;
+    ColumnBuffer<std::int64_t> lane{"lane", ColumnType::I64, "", cuts.size()},
+        row{"row", ColumnType::I64, "", cuts.size()}, time{"time", ColumnType::Time, "ns", cuts.size()},
+        frame{"frame", ColumnType::I64, "", cuts.size()};
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+        lane[i] = cuts[i].lane;
+        row[i] = parts.scene.lanes[cuts[i].lane].slices[cuts[i].slice].row;
+        time[i] = cuts[i].time;
+        frame[i] = cuts[i].frame;
+    }
+    return payload("frame_cut", 0, cuts.size(), parts.strings, {lane.view(), row.view(), time.view(), frame.view()},
+                   goal);
+}
+
 std::string encode_sums(const ViewParts& parts, EncodingGoal goal) {
     const ChunkSums& sums = parts.sums();
     std::vector<ColumnView> columns{
@@ -193,6 +250,7 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
         }
         case Blob::kNames: return encode_names(parts, goal);
         case Blob::kFrames: return encode_frames(parts.stacks(), goal);
+        case Blob::kCuts: return encode_cuts(parts, goal);
         case Blob::kSums: return encode_sums(parts, goal);
         case Blob::kReport: return parts.answer.report;
         case Blob::kKernel: return parts.answer.kernels.pages[blob.of];

@@ -1,5 +1,7 @@
 #include "present/view/call_stacks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -124,6 +126,9 @@ struct IdlePiece {
     Place place;
 };
 
+// Of one thread; events that nest need none. Beyond them, as where thousands of ranges overlap at random, the rest of an event lies on its thread alone.
+constexpr std::size_t kMostCuts = 1 << 20;
+
 using IdleOfThreads = std::map<StringId, std::vector<IdlePiece>>;
 
 // The slices of some lanes, outer before inner.
@@ -176,6 +181,7 @@ public:
         for (auto& [thread, pieces] : idle)  // of threads without a track
             for (const IdlePiece& piece : pieces) set(piece.place, frames_.of(kNoFrame, lane_of(piece.place)));
         add_device_work();
+        std::sort(result_.cuts.begin(), result_.cuts.end());
         return std::move(result_);
     }
 
@@ -183,6 +189,7 @@ private:
     struct Open {
         TimeNs end;
         std::uint32_t frame;
+        Place place;
     };
 
     const Lane& lane_of(const Place& place) const { return scene_.lanes[place.lane]; }
@@ -232,22 +239,68 @@ private:
         return thread;
     }
 
+    // The name of a thread; with the process, if there are several: threads of two ranks often have one name.
+    std::string root_name(std::uint32_t track) {
+        const auto& tracks = scene_.tracks;
+        std::string name = tracks[track].name;
+        auto is_process = [](const Track& each) { return each.kind == "process"; };
+        if (tracks[track].parent >= 0 && std::count_if(tracks.begin(), tracks.end(), is_process) > 1)
+            name += fmt::format(" of {}", tracks[static_cast<std::size_t>(tracks[track].parent)].name);
+        if (int same = ++roots_[name]; same > 1) name += fmt::format(" ({})", same);
+        return name;
+    }
+
+    // What is open on one thread, in order of start. Each lies on the one before: what outlasts it is cut at its end, and the rest lies on what is left.
+    class OpenEvents {
+    public:
+        OpenEvents(CallStacksBuilder& builder, std::uint32_t root) : builder_(builder), root_(root) {}
+
+        void end_until(TimeNs time) {
+            for (;;) {
+                std::size_t ended = open_.size();
+                for (std::size_t i = open_.size(); i-- > 0;)
+                    if (open_[i].end <= time && (ended == open_.size() || open_[i].end < open_[ended].end)) ended = i;
+                if (ended == open_.size()) return;
+                TimeNs end = open_[ended].end;
+                open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(ended));
+                for (std::size_t i = ended; i < open_.size(); ++i) cut(i, end);
+            }
+        }
+        std::uint32_t innermost() const { return open_.empty() ? root_ : open_.back().frame; }
+        std::uint32_t open_during(TimeNs end) const {
+            auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& each) { return each.end >= end; });
+            return found == open_.rend() ? root_ : found->frame;
+        }
+        void push(const Open& each) { open_.push_back(each); }
+
+    private:
+        void cut(std::size_t at, TimeNs time) {
+            Open& each = open_[at];
+            const Lane& lane = builder_.lane_of(each.place);
+            bool is_within = at > 0 && cuts_left_ > 0;
+            if (cuts_left_ > 0) --cuts_left_;
+            each.frame =
+                builder_.frames_.of(is_within ? open_[at - 1].frame : root_, lane, lane.slices[each.place.slice].name);
+            builder_.result_.cuts.push_back({each.place.lane, each.place.slice, time, each.frame});
+        }
+        CallStacksBuilder& builder_;
+        std::uint32_t root_;
+        std::size_t cuts_left_ = kMostCuts;
+        std::vector<Open> open_;
+    };
+
     void add_thread(std::uint32_t track, const std::vector<std::uint32_t>& lanes, IdleOfThreads& idle) {
         if (lanes.empty()) return;
-        std::uint32_t root = frames_.thread(scene_.tracks[track].name);
+        std::uint32_t root = frames_.thread(root_name(track));
         auto mine = idle.extract(thread_of(scene_.lanes[lanes[0]]));
         std::vector<IdlePiece> pieces = mine.empty() ? std::vector<IdlePiece>() : std::move(mine.mapped());
         std::size_t piece = 0;
-        std::vector<Open> open;  // in order of start
-        auto enclosing = [&](TimeNs start, TimeNs end) {
-            std::erase_if(open, [&](const Open& each) { return each.end <= start; });
-            auto found = std::find_if(open.rbegin(), open.rend(), [&](const Open& each) { return each.end >= end; });
-            return found == open.rend() ? root : found->frame;
-        };
+        OpenEvents open(*this, root);
         auto explain_until = [&](TimeNs time) {
             for (; piece < pieces.size() && pieces[piece].start < time; ++piece) {
                 const IdlePiece& each = pieces[piece];
-                set(each.place, frames_.of(enclosing(each.start, each.end), lane_of(each.place)));
+                open.end_until(each.start);
+                set(each.place, frames_.of(open.open_during(each.end), lane_of(each.place)));
             }
         };
         SlicesInOrder slices(scene_, lanes);
@@ -255,12 +308,14 @@ private:
             const Lane& lane = lane_of(place);
             const Slice& slice = lane.slices[place.slice];
             explain_until(slice.start);
-            std::uint32_t frame = frames_.of(enclosing(slice.start, slice.start + slice.dur), lane, slice.name);
+            open.end_until(slice.start);
+            std::uint32_t frame = frames_.of(open.innermost(), lane, slice.name);
             set(place, frame);
             if (lane.table == SliceTable::api_call) calls_[slice.row] = frame;
-            open.push_back({slice.start + slice.dur, frame});
+            open.push({slice.start + slice.dur, frame, place});
         }
         explain_until(std::numeric_limits<TimeNs>::max());
+        open.end_until(std::numeric_limits<TimeNs>::max());
     }
 
     void add_device_work() {
@@ -298,6 +353,7 @@ private:
     FrameTable frames_;
     PodVector<std::uint32_t> calls_;                                        // frames of api_call rows
     std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> launches_;  // of calls with stacks
+    std::map<std::string, int> roots_;                                      // threads by name
 };
 
 }  // namespace

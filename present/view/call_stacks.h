@@ -2,10 +2,12 @@
 // below the call that submitted it, and that below its stack if one was recorded (`record --launch-stacks`); a piece of idle time is below the innermost event that was open during all of it, on
 // the thread that explains it.
 //
-// Invariant: a host event lies within every event of the frames above it, so the self time of a frame is its time minus
-// that of the frames directly below, and never negative.
+// Invariant: at any time, what is open on a thread is one path of frames, the later start below. An event that outlasts what it started in is cut there,
+// and its rest lies on what is still open. So the self time of a frame is its time minus that of the frames directly below, and never negative.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,9 +34,20 @@ struct StackFrame {
     StringId name = kNoString;            // in CallStacks::names
 };
 
+// From `time` on, a slice lies elsewhere.
+struct StackCut {
+    std::uint32_t lane = 0;
+    std::size_t slice = 0;
+    TimeNs time = 0;
+    std::uint32_t frame = kNoFrame;
+    auto operator<=>(const StackCut&) const = default;
+};
+
 struct CallStacks {
-    std::vector<StackFrame> frames;                 // parents before children
-    std::vector<PodVector<std::uint32_t>> of_lane;  // for each lane of the scene, the frame of each slice; may be empty
+    std::vector<StackFrame> frames;  // parents before children
+    std::vector<PodVector<std::uint32_t>>
+        of_lane;                 // for each lane of the scene, the frame at the start of each slice; may be empty
+    std::vector<StackCut> cuts;  // in order
     StringPool names;
 };
 

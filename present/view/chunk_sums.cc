@@ -1,6 +1,8 @@
 #include "present/view/chunk_sums.h"
 
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "core/model/trace.h"
 
@@ -9,7 +11,7 @@ namespace {
 
 struct Sum {
     std::int64_t count = 0, time = 0, bytes = 0;
-    bool bytes_known = true;
+    bool bytes_known = true, met = false;
 };
 
 // The sums of one chunk at a time, by frame.
@@ -17,13 +19,21 @@ class Adder {
 public:
     Adder(const Tables& tables, std::size_t frames) : tables_(tables), sums_(frames) {}
 
-    void add(std::uint32_t frame, SliceTable table, const Slice& slice) {
-        Sum& sum = sums_[frame];
-        if (sum.count++ == 0) met_.push_back(frame);
-        sum.time += slice.dur;
+    // `cuts`: of the slice.
+    void add(std::uint32_t frame, SliceTable table, const Slice& slice, std::span<const StackCut> cuts) {
         std::optional<std::int64_t> bytes = bytes_of(tables_, table, slice.row);
-        sum.bytes += bytes.value_or(0);
-        sum.bytes_known = sum.bytes_known && bytes;
+        TimeNs start = slice.start;
+        for (std::size_t piece = 0; piece <= cuts.size(); ++piece) {
+            Sum& sum = sums_[frame];
+            if (!sum.met) met_.push_back(frame);
+            sum.met = true;
+            sum.count += piece == 0 ? 1 : 0;
+            TimeNs end = piece < cuts.size() ? cuts[piece].time : slice.start + slice.dur;
+            sum.time += end - std::exchange(start, end);
+            sum.bytes += bytes.value_or(0);
+            sum.bytes_known = sum.bytes_known && bytes;
+            if (piece < cuts.size()) frame = cuts[piece].frame;
+        }
     }
     void finish(std::size_t blob, ChunkSums& out) {
         for (std::uint32_t frame : met_) {
@@ -57,13 +67,19 @@ ChunkSums chunk_sums(const std::vector<LaneParts>& lanes, const Scene& scene, co
                      const CallStacks& stacks) {
     ChunkSums out;
     Adder adder(tables, stacks.frames.size());
+    auto next = stacks.cuts.begin();
+    auto cuts_of = [&](std::size_t lane, std::size_t slice) {
+        auto first = next;
+        while (next != stacks.cuts.end() && next->lane == lane && next->slice == slice) ++next;
+        return std::span<const StackCut>(first, next);
+    };
     for (std::size_t at = 0; at < lanes.size(); ++at) {
         const Lane& lane = scene.lanes[at];
         const PodVector<std::uint32_t>& frames = stacks.of_lane[at];
         if (frames.size() == 0) continue;
         for (const Chunk& chunk : lanes[at].chunks[0]) {
             for (std::size_t i = chunk.first; i < chunk.first + chunk.count; ++i)
-                if (frames[i] != kNoFrame) adder.add(frames[i], lane.table, lane.slices[i]);
+                if (frames[i] != kNoFrame) adder.add(frames[i], lane.table, lane.slices[i], cuts_of(at, i));
             adder.finish(chunk.blob, out);
         }
     }

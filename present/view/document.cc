@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "core/format/bytes.h"
 #include "core/model/build/damage.h"
@@ -53,10 +54,10 @@ std::string_view name_of(ViewStage stage) {
 }
 
 Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, const Options& options,
-                                        StepDetail detail, const StageReport& on_stage) {
+                                        StepDetail detail, const StageReport& on_stage, std::optional<Trace> timeline) {
     constexpr DurNs kMaxDuration = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
     const std::string file = trace.origin().file;
-    std::optional<Interval> window = window_of(trace);
+    std::optional<Interval> window = window_of(timeline ? *timeline : trace);
     if (!window)
         return Error{ExitCode::empty,
                      after_damage(trace, fmt::format("cannot show {}: no timestamped events; run gpu-profile "
@@ -71,14 +72,17 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
     Result<AnswerJson> answer = answer_json(Facts(trace, options), version, detail);
     if (!answer.ok()) return answer.error();
     if (on_stage) on_stage(ViewStage::arranging);
-    std::unique_ptr<Parts> parts(new Parts{
-        ViewParts(rebase_to_start(std::move(trace), *window), std::move(answer).value(), options, origin), {}});
+    std::optional<Trace> job;
+    if (timeline) job = rebase_to_start(std::exchange(trace, std::move(*timeline)), {0, 0});
+    std::unique_ptr<Parts> parts(new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(job),
+                                                     std::move(answer).value(), options, origin),
+                                           {}});
     parts->manifest = manifest_of(parts->parts, version, origin);
     return ViewDocument(std::move(parts));
 }
 
 bool ViewDocument::timed() const { return parts_->parts.trace.window().length() > 0 || !parts_->parts.lanes.empty(); }
-const Trace& ViewDocument::trace() const { return parts_->parts.trace; }
+const Trace& ViewDocument::trace() const { return parts_->parts.answered(); }
 const std::string& ViewDocument::manifest() const { return parts_->manifest; }
 std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
 std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }

@@ -172,9 +172,10 @@ void write_job(JsonWriter& json, const ViewParts& parts) {
 }
 
 void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
-    std::optional<std::size_t> names, frames, sums, report, busy_shares;
+    std::optional<std::size_t> names, frames, cuts, sums, report, busy_shares;
     for (std::size_t id = 0; id < parts.blobs.size(); ++id) {
         if (parts.blobs[id].kind == Blob::kFrames) frames = id;
+        if (parts.blobs[id].kind == Blob::kCuts) cuts = id;
         if (parts.blobs[id].kind == Blob::kSums) sums = id;
         if (parts.blobs[id].kind == Blob::kNames) names = id;
         if (parts.blobs[id].kind == Blob::kReport) report = id;
@@ -186,6 +187,7 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
     };
     member("names", names);
     member("frames", frames);
+    member("cuts", cuts);
     member("sums", sums);
     member("report", report);
     member("pictures", busy_shares);
@@ -219,7 +221,7 @@ std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs
     json.begin_object();
     json.member("format", kFormat);
     json.member("program", fmt::format("gpu-profile {}", version));
-    write_source(json, parts.trace.origin());
+    write_source(json, parts.answered().origin());
     json.member("window_ns", parts.trace.window().length());
     json.member("time_origin_ns", std::to_string(time_origin));  // text, because JavaScript numbers are too small
     json.key("part_ns");

@@ -50,12 +50,17 @@ std::optional<Interval> since(std::optional<Interval> part, TimeNs origin) {
 
 }  // namespace
 
-ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given, const Options& options, TimeNs origin)
-    : trace(std::move(rebase_to_start)), facts(trace, {}), scene(make_scene(facts)), answer(std::move(given)) {
+ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, AnswerJson given, const Options& options,
+                     TimeNs origin)
+    : trace(std::move(rebase_to_start)),
+      summaries(std::move(of_job)),
+      facts(trace, {}),
+      scene(make_scene(facts)),
+      answer(std::move(given)) {
     add_critical_path(answer.path, trace, scene);
     stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(facts, scene); });
     strings.merge(trace.strings());
-    long_rows = std::make_unique<LongTableRows>(trace, options, since(answer.part, origin));
+    long_rows = std::make_unique<LongTableRows>(answered(), options, since(answer.part, origin));
     tables = event_tables(facts, scene, strings);
     for (const Lane& lane : scene.lanes) add_lane(lane);
     count_names();
@@ -144,6 +149,7 @@ void ViewParts::number_blobs() {
     early = blobs.size();
     if (has_stacks) {
         blobs.push_back({Blob::kFrames});
+        blobs.push_back({Blob::kCuts});
         blobs.push_back({Blob::kSums});
     }
     number_job(false);

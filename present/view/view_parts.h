@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct Blob {
         kTable,
         kNames,
         kFrames,
+        kCuts,
         kSums,
         kReport,
         kBusyShares,
@@ -50,9 +52,12 @@ struct NameTotal {
 };
 
 struct ViewParts {
-    ViewParts(Trace rebase_to_start, AnswerJson answer, const Options& options, TimeNs origin);
+    ViewParts(Trace rebase_to_start, std::optional<Trace> job, AnswerJson answer, const Options& options,
+              TimeNs origin);
 
     Trace trace;
+    std::optional<Trace> summaries;  // the summaries that the answer is about; absent: the trace
+    const Trace& answered() const { return summaries ? *summaries : trace; }
     Facts facts;
     Scene scene;
     AnswerJson answer;

@@ -13,7 +13,7 @@ INPUTS = {
     "nsys.sqlite.gz": "nsys/autograd_clusters.sqlite.gz", "nsys_gpu_trace.csv": "nsys/mock_gpu_trace.csv",
     "hatchet.json": "proton/matmul.hatchet", "xplane.pb.gz": "jax/mlp.xplane.pb.gz", "xprof.json.gz": "jax/mlp.trace.json.gz",
     "memory.prof": "jax/memory.prof", "snapshot.pickle.gz": "memory/growth.snapshot.pickle.gz",
-    "timeline.raw.gz": "memory/memory_analysis__memory_timeline.raw.gz", "flight": "flight/nccl_trace_rank_0",
+    "timeline.raw.zst": "memory/memory_analysis__memory_timeline.raw.zst", "flight": "flight/nccl_trace_rank_0",
     "smi.xml": "nvidia-smi/h200-580-q.xml", "dmon.txt": "nvidia-smi/h200-580-dmon.txt", "smi.csv": "nvidia-smi/h200-580.csv",
     "series.csv": "nvml/bursty.csv", "details.csv.gz": "ncu/triton.details.csv.gz", "raw.csv.gz": "ncu/triton.raw.csv.gz",
     "samples.gpuprof": "instructions/samples.gpuprof", "cubin.gz": "cubin/kernels.sm_80.cubin.gz",
@@ -21,7 +21,7 @@ INPUTS = {
     "job/rank0.json.gz": "ranks/gloo-rank0.json.gz", "job/rank1.json.gz": "ranks/gloo-rank1.json.gz",
 }
 READ = ("kineto.json.gz", "kineto.json", "kineto.json.zst", "nsys.sqlite.gz", "nsys.sqlite", "nsys_gpu_trace.csv", "hatchet.json", "xplane.pb.gz",
-        "xprof.json.gz", "memory.prof", "snapshot.pickle.gz", "timeline.raw.gz", "flight", "smi.xml", "dmon.txt", "smi.csv", "series.csv",
+        "xprof.json.gz", "memory.prof", "snapshot.pickle.gz", "timeline.raw.zst", "flight", "smi.xml", "dmon.txt", "smi.csv", "series.csv",
         "details.csv.gz", "raw.csv.gz", "run.gpuprof", "dump", "damaged.sqlite")
 EXPORTS = ("capture", "chrome", "perfetto", "nsys", "speedscope", "folded", "pprof", "hatchet", "csv", "html")
 OF_SAMPLES = ("folded-source", "pprof-source")

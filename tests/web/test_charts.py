@@ -205,7 +205,7 @@ def test_the_roofline_has_every_operator_with_arithmetic(charts, program):
     wanted = [row for row in said if row["flop_per_byte"] and row["flop_per_s"]]
     expect(circles).to_have_count(len(wanted))
     assert [lines(circle)[0] for circle in circles.all()] == [f"{row['name']} {row['shapes']}" for row in wanted]
-    assert f"{said[0]['gb_per_s'] / said[0]['bandwidth_pct'] * 100:,.0f} GB/s" in page.locator("#roofline .limits").text_content()
+    assert f"{said[0]['gb_per_s'] / said[0]['bandwidth_pct'] / 10:.2f} TB/s" in page.locator("#roofline .limits").text_content()
 
 
 def test_overlap_is_drawn_to_scale(charts, program):

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from conftest import ROOT
 from job_page import SLOW, cell_box, colours_in, compute_of, readout
 from waiting import reaches, settled
 
@@ -175,3 +176,26 @@ def test_a_recording_that_is_gone_is_named_with_its_command(new_page, served, jo
     expect(page.locator(".open-rank")).to_contain_text("not there any more")
     expect(page.locator(".open-rank code")).to_contain_text("gpu-profile view rank0000")
     moved.rename(files)
+
+
+def test_view_of_a_folder_of_ranks_opens_the_job_with_all_timelines(served, new_page, monkeypatch, tmp_path):
+    """The job comes first, its straggler is named, the timelines of all ranks are beside it, and every rank has its own pages."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    page = new_page()
+    page.goto(served(ROOT / "examples" / "ranks"))
+    page.wait_for_selector(".heat canvas[data-complete]")
+    expect(page.get_by_role("navigation").get_by_role("button")).to_have_text(["Job", "Timeline", "Tables", "SQL"])
+    expect(page.locator(".stragglers li header").first).to_contain_text("rank 5")
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.wait_for_selector(".lanes canvas[data-complete]")
+    names = page.locator("ul.names").last.inner_text()
+    assert [rank for rank in range(8) if f"rank {rank}" in names] == list(range(8))
+    chosen = page.get_by_label("Recording")
+    chosen.select_option("rank 5")
+    page.wait_for_url("**/rank/5/**")
+    expect(page.get_by_role("navigation").get_by_role("button", name="Overview")).to_be_visible()
+    page.get_by_role("button", name="Charts", exact=True).click()
+    page.get_by_label("Recording").select_option("rank 3")
+    page.wait_for_url("**/rank/3/#page=charts*")
+    page.get_by_label("Recording").select_option("all ranks")
+    page.wait_for_selector(".heat canvas[data-complete]")

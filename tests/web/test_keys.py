@@ -63,7 +63,7 @@ def test_escape_closes_step_by_step(visit, sample_page):
 
 def test_arrows_select_from_a_cold_start_and_the_selection_is_read_out(visit, sample_page):
     page = timeline(visit, sample_page)
-    spoken = page.locator(".spoken[role=status]")
+    spoken = page.locator(".panel > .spoken[role=status]")
     expect(spoken).to_be_empty()
     press(page, "ArrowRight")
     expect(spoken).to_have_text("step 1, range, 90.0 us, starts at 5.00 us, on main")
@@ -98,8 +98,8 @@ def test_a_question_mark_shows_all_keys(visit, sample_page, is_accessible):
 @pytest.mark.parametrize(
     ("typed", "choice", "arrives"),
     [
-        ("chrts", "Charts page", ("nav[aria-label=Pages] [aria-current=page]", "Charts")),
-        ("strm13", "stream 13 (GPU 0: drawn) track", ("li.name.chosen", "stream 13")),
+        ("charts", "Charts page", ("nav[aria-label=Pages] [aria-current=page]", "Charts")),
+        ("stream 13", "stream 13 (GPU 0: drawn) track", ("li.name.chosen", "stream 13")),
         ("rel", "relu kernel", ("section.details .full", "relu")),
     ],
 )

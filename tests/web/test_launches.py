@@ -47,9 +47,15 @@ def test_more_launches_than_arrows_are_counted(visit, exported, program):
     expect(page.get_by_text(f"the first 2,000 of {wanted:,} launches", exact=True)).to_be_visible()
 
 
-def test_the_python_line_of_a_kernel(visit, exported):
+def test_the_python_function_of_a_kernel_and_the_time_since_its_launch_began(visit, exported, program):
+    """This recorder names functions by the line that defines them, so no line is said to have launched the kernel."""
     page = visit(exported(PYTHON), "page=timeline&sel=kernel:20")
-    line = page.locator("dl.related dt", has_text="Python line").locator("xpath=following-sibling::dd[1]").get_by_role("button")
-    expect(line).to_contain_text(".py(")
-    line.click()
+    related = page.locator("dl.related")
+    function = related.locator("dt", has_text="Python function").locator("xpath=following-sibling::dd[1]").get_by_role("button")
+    expect(function).to_contain_text(".py(")
+    expect(related.get_by_text("Python line")).to_have_count(0)
+    row = sql(program, PYTHON, "select k.start_ns - a.start_ns ns from kernel k join api_call a on a.correlation = k.correlation order by k.start_ns limit 1 offset 20")[0]
+    said = related.locator("dt", has_text="launched by").locator("xpath=following-sibling::dd[1]/small").inner_text()
+    assert said == f"{row['ns'] / 1000:.3g} us earlier" and row["ns"] > 0
+    function.click()
     expect(page.locator("section.details h2 span")).to_have_text("Python function")

@@ -1,5 +1,7 @@
 """A measured range answers: its figures equal the program's for the same stretch, rows lead to the timeline, ranges are kept."""
 
+import json
+import random
 import re
 from pathlib import Path
 
@@ -240,3 +242,52 @@ def test_the_answer_is_accessible(visit, exported, is_accessible):
     is_accessible(page)
     page.get_by_role("button", name="Hide", exact=True).click()
     expect(page.locator(".range-body")).to_have_count(0)
+
+
+def overlapping(path, seed):
+    """Write operators, calls and Python functions of one thread that start and end at random; return their intervals in ns."""
+    rng, events, spans = random.Random(seed), [], []
+    for i in range(400):
+        start, length = rng.randrange(0, 20_000), rng.choice((0, 5, 40, 300, 4_000))
+        category = rng.choice(("cpu_op", "python_function", "user_annotation", "cuda_runtime"))
+        events.append({"ph": "X", "cat": category, "name": f"{category}.{rng.randrange(6)}", "pid": 1, "tid": 1, "ts": start / 10, "dur": length / 10, "args": {}})
+        spans.append((start * 100, (start + length) * 100))
+    events.append({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 0, "dur": 2_500, "args": {"device": 0, "stream": 7}})
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    return spans
+
+
+def covered(spans, a, z):
+    total, end = 0, a
+    for start, stop in sorted(spans):
+        total += max(0, min(stop, z) - max(start, end))
+        end = max(end, min(stop, z))
+    return total
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_self_times_are_never_negative_and_add_up_to_the_covered_time(visit, exported, tmp_path, seed):
+    """Also where events overlap without nesting, as operators and the Python functions inside them do by rounding."""
+    path = tmp_path / f"overlapping-{seed}.json"
+    spans = overlapping(path, seed)
+    page = visit(exported(path), "page=timeline")
+    rng = random.Random(seed)
+    for a, z in [(0, 2_500_000), *(sorted(rng.sample(range(2_500_000), 2)) for _ in range(4))]:
+        answered(page, a, z)
+        own = []
+        for title in ("Operators and ranges", "Calls", "Python functions"):
+            table(page, title)  # shows all rows
+            own += [self_time(each) for each in page.locator(f".range-drawer section[aria-label='{title}'] tbody button").evaluate_all("(all) => all.map(({title}) => title)")]
+        assert min(own) >= 0
+        assert sum(own) == covered(spans, a, z)
+
+
+def test_flame_graphs_keep_the_threads_of_ranks_apart(visit, exported):
+    """Two ranks have equal process and thread numbers."""
+    ranks = FIXTURES.parents[1] / "examples" / "ranks"
+    page = visit(exported(ranks / "rank00000.json.gz", ranks / "rank00001.json.gz"), "page=timeline&m=0-100000000&drawer=flame")
+    roots = page.locator(".flame [role=treeitem][aria-level='2']")
+    roots.first.wait_for()
+    names = [title.split("\n")[0] for title in roots.evaluate_all("(all) => all.map(({title}) => title)")]
+    assert len(set(names)) == len(names) >= 2
+    assert any("rank 0" in name for name in names) and any("rank 1" in name for name in names)

@@ -2,6 +2,7 @@
 denied."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,41 @@ def test_a_second_browser_gets_in_by_the_same_address(new_page, address):
         page = new_page()  # with cookies of its own
         page.goto(address)
         page.wait_for_selector(".answer")
+
+
+def started(program, *arguments):
+    """Return the process of `view`, and the address that it prints."""
+    process = subprocess.Popen([program.path, "view", "--no-open", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return process, re.search(r"http://127\.0\.0\.1:\d+/#\S+", process.stdout.readline().decode())[0]
+
+
+def test_a_program_that_ended_takes_nothing_away_and_comes_back(new_page, program):
+    recording = RECORDINGS / "small_kernels.json.zst"
+    process, address = started(program, recording)
+    page = new_page()
+    try:
+        page.goto(address)
+        ready(page)
+        process.kill()
+        process.wait(10)
+        page.keyboard.press("/")
+        page.keyboard.type("aten::")
+        port = re.search(r":(\d+)/", address)[1]
+        lost = page.get_by_role("alert")
+        expect(lost).to_contain_text(f"gpu-profile ended; start it again with gpu-profile view small_kernels.json.zst --port {port}")
+        expect(page.locator(".search [role=status]")).to_have_text("Reading names…")
+        assert "Failed to fetch" not in page.inner_text("body")
+        place = settled(page)
+        page.get_by_role("button", name="Retry").click()
+        expect(lost).to_contain_text("gpu-profile ended")
+        process, address = started(program, recording, "--port", port)
+        page.get_by_role("button", name="Retry").click()
+        expect(lost).to_contain_text("was started again")
+        page.evaluate("(token) => { location.hash = token }", address.split("#")[1])
+        expect(lost).to_have_count(0)
+        expect(page.locator(".search [role=status]")).to_contain_text("events")
+        assert settled(page) == place
+        assert "Failed to fetch" not in page.inner_text("body")
+    finally:
+        process.kill()
+        process.wait(10)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from sql_answers import sql
 from waiting import reaches, settled
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -52,6 +53,42 @@ def test_differences_add_up_to_those_of_the_steps(visit, exported, program):
     for side, step in enumerate((a, b)):
         idle = step["dur_ns"] - step["gpu_busy_ns"]
         assert sum(times[side] for times in found.values()) == idle
+
+
+LAUNCHED = """select k.name name, count(*) n, sum(k.dur_ns) ns from kernel k left join api_call a on a.correlation = k.correlation
+              where coalesce(a.start_ns, k.start_ns) >= {a} and coalesce(a.start_ns, k.start_ns) < {z} group by k.name"""
+
+
+@pytest.mark.parametrize("recording", [INPUT_BOUND, SMALL], ids=lambda path: path.name.split(".")[0])
+def test_kernels_belong_to_the_step_that_launched_them(visit, exported, program, recording):
+    """Whenever they ran: a device that lags behind its host does not lose the end of a step."""
+    _, by_length = ordered(program, recording)
+    page = visit(exported(recording), "page=steps")
+    found = differences(page, "Kernels")
+    for side, step in enumerate((by_length[0], by_length[-1])):
+        said = sql(program, recording, LAUNCHED, step["start_ns"], step["start_ns"] + step["dur_ns"])
+        assert {name: times[side] for name, times in found.items() if times[side]} == {row["name"]: row["ns"] for row in said}
+
+
+def test_steps_leave_the_timeline_as_it_was(visit, exported):
+    page = visit(exported(INPUT_BOUND), "page=timeline&t=1000000-3000000&sel=kernel:3")
+    page.wait_for_selector("section.details tr")
+    before = settled(page)
+    page.get_by_role("button", name="Steps", exact=True).click()
+    expect(page.locator(".timelines canvas[data-complete]")).to_have_count(2)
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.wait_for_selector("section.details tr")
+    assert settled(page) == before
+
+
+def test_the_headline_names_the_median_step_as_the_steps_page_does(visit, exported, program):
+    """The headline is of a step replayed without the recording; beside it is the step that was recorded."""
+    _, by_length = ordered(program, INPUT_BOUND)
+    median = by_length[(len(by_length) - 1) // 2]["dur_ns"]
+    page = visit(exported(INPUT_BOUND), "page=overview")
+    expect(page.locator(".verdict .also")).to_contain_text(f"the median step took {median / 1e6:.3g} ms as recorded")
+    page.get_by_role("button", name="Steps", exact=True).click()
+    expect(page.get_by_label("A", exact=True).locator("option").nth(1)).to_contain_text(f"· {median / 1e6:.3g} ms")
 
 
 def test_a_choice_is_kept_by_the_address_and_swapped(visit, exported):

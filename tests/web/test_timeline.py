@@ -129,8 +129,18 @@ def test_search_walks_through_matches(visit, sample_page):
     for key, start in [("Enter", "20.000 us"), ("Enter", "90.000 us"), ("Shift+Enter", "20.000 us")]:
         page.keyboard.press(key)
         page.wait_for_selector(f"section.details td:text('{start}')")
+        expect(page.locator(".search [role=status]")).to_have_text(f"{1 + (start == '90.000 us')} of 2 events, 1 name")
     page.keyboard.press("Shift+Enter")
-    expect(page.locator(".search [role=status]")).to_have_text(re.compile("earlier"))
+    expect(page.locator(".search [role=status]")).to_have_text("2 of 2 events, 1 name; continued at the end")
+
+
+def test_matches_are_marked_and_the_name_that_begins_like_the_text_comes_first(visit, sample_page):
+    page = timeline(visit, sample_page)
+    page.keyboard.press("/")
+    page.keyboard.type("mm")
+    items = page.locator(".matches .name-text")
+    expect(items.first).to_contain_text("aten::mm")
+    expect(items.first.locator("mark")).to_have_text("mm")
 
 
 def test_tracks_fold_pin_hide_filter_and_move(visit, sample_page):

@@ -1,7 +1,9 @@
 // Colours of the canvas in the light and the dark theme. Hues are spaced evenly in OKLCH at one lightness, so that no
 // name stands out by chance, and text on them has sufficient contrast (a test computes it).
 
-import { CAUSES, CRITICAL, DIMMED, FIRST_HUE, HUES, LOADING, WORK } from "../layout/colors.ts";
+import {
+  CAUSES, codeOfKind, CRITICAL, DIMMED, FIRST_HOST, FIRST_HUE, HOST_HUES, HUES, KINDS, LOADING, SHADES, WORK,
+} from "../layout/colors.ts";
 
 export type Rgb = readonly [number, number, number];
 
@@ -39,6 +41,12 @@ export function oklch(lightness: number, chroma: number, hue: number): Rgb {
 function fills(lightness: number, chroma: number, quiet: Rgb, critical: Rgb): Rgb[] {
   const out: Rgb[] = [];
   for (let i = 0; i < HUES; i++) out[FIRST_HUE + i] = oklch(lightness, chroma, 20 + (i * 360) / HUES);
+  KINDS.forEach((kind, at) => {
+    const hue = 25 + at * (360 / (KINDS.length - 1));
+    for (let shade = 0; shade < SHADES; shade++)
+      out[codeOfKind(at, shade)] = oklch(lightness, kind === "other" ? 0.02 : chroma * 1.1, hue + (shade - 1) * 11);
+  });
+  for (let i = 0; i < HOST_HUES; i++) out[FIRST_HOST + i] = oklch(lightness, chroma * 0.4, 10 + (i * 360) / HOST_HUES);
   // Causes: warm to cold, unknown grey; letters and patterns distinguish them without colour.
   CAUSES.forEach((cause, i) => {
     out[cause.code] = oklch(lightness, cause.letter === "?" ? 0.01 : chroma * 1.15, 40 + i * 33);

@@ -6,7 +6,7 @@ import { exact, grouped, unitText } from "./time_text.ts";
 /** "70.4 %", from a value that is already a percentage. */
 export function pct(value: number): string {
   const isTiny = value !== 0 && Math.abs(value) < 0.05;
-  return `${isTiny ? (value > 0 ? "<0.1" : ">-0.1") : value.toFixed(1)} %`;
+  return `${isTiny ? (value > 0 ? "<0.1" : ">−0.1") : grouped(value.toFixed(1))} %`;
 }
 
 export function exactCell(cell: Cell, column: ReportColumn): string {

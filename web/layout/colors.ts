@@ -1,6 +1,7 @@
-// The colour of each thing as a small number, which draw/theme.ts turns into a colour of the theme. A name gets one of
-// HUES by its hash, so it has the same colour on every track and in every recording. Causes of idle time are a closed
-// list, each with a letter, because colour alone does not reach everyone.
+// The colour of each thing as a small number, which draw/theme.ts turns into a colour of the theme. Work of the
+// device has a colour for its kind, and only its shade depends on the name; events of the host are paler and get
+// theirs by the hash of their name. Both are the same on every track, in every picture and recording. Causes of idle
+// time are a closed list, each with a letter, because colour alone does not reach everyone.
 
 export const NOTHING = 0;
 export const FIRST_HUE = 1;
@@ -10,6 +11,10 @@ export const DIMMED = 16; // not highlighted
 export const LOADING = 17; // not loaded yet
 export const CRITICAL = 18; // the critical path
 export const FIRST_CAUSE = 20;
+export const FIRST_KIND = 40; // of work, SHADES of each
+export const SHADES = 3;
+export const FIRST_HOST = 64;
+export const HOST_HUES = 8;
 export const EDGE = 0x80; // added to a code for the first pixel of a slice, which is a shade darker
 
 export interface Cause {
@@ -42,10 +47,43 @@ export function causeOf(name: string): Cause {
   return known ?? { name, letter: name.slice(0, 1).toUpperCase() || "?", code: CAUSES[CAUSES.length - 1]!.code };
 }
 
+/** Kinds of work, as documents name them. */
+export const KINDS = ["GEMM", "attention", "communication", "copy", "elementwise", "reduction", "other"] as const;
+
+const kinds = new Map<string, number>(); // of kernels, by name; of all recordings of the page
+
+export function learnKinds(names: readonly { name: string; kind: string | null }[]): void {
+  for (const { name, kind } of names) {
+    const at = KINDS.findIndex((each) => each === kind);
+    if (at >= 0) kinds.set(name, at);
+  }
+}
+
+const OTHER = KINDS.indexOf("other");
+const COPY = KINDS.indexOf("copy");
+
+/** The index in KINDS of an event; -1: it is no work of a device. */
+export function kindOfWork(table: string, name: string): number {
+  if (table === "memcpy" || table === "memset") return COPY;
+  return table === "kernel" ? (kinds.get(name) ?? OTHER) : -1;
+}
+
+export const codeOfKind = (kind: number, shade = 1): number => FIRST_KIND + kind * SHADES + shade;
+
+/** The colour of an event. */
+export function colorOf(table: string, name: string): number {
+  if (table === "gap") return causeOf(name).code;
+  const kind = kindOfWork(table, name);
+  return kind < 0 ? FIRST_HOST + (hashOf(name) % HOST_HUES) : codeOfKind(kind, hashOf(name) % SHADES);
+}
+
+/** Of a thing that is no event. */
+export const hueOf = (name: string): number => FIRST_HUE + (hashOf(name) % HUES);
+
 /** FNV-1a over the UTF-16 units; counters in a name (", op_id = 17") are ignored. */
-export function hueOf(full: string): number {
+function hashOf(full: string): number {
   const name = full.replace(/, \w+ = \d+/g, "");
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-  return FIRST_HUE + ((hash ^ (hash >>> 15)) >>> 0) % HUES;
+  return (hash ^ (hash >>> 15)) >>> 0;
 }

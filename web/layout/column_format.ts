@@ -12,6 +12,7 @@ export interface ColumnFormat {
   heading: string;
   unit: string; // "": none
   text: (cell: Cell) => string;
+  isName?: true; // of kernels
 }
 
 const NONE = "–"; // absent; never 0
@@ -37,18 +38,33 @@ const SCALES: Readonly<Record<string, readonly Scale[]>> = {
 };
 
 export function columnFormats(table: ReportTable): ColumnFormat[] {
-  return table.columns.map((column, at) => columnFormat(column, isNumeric(column) ? sampleOf(table, at) : []));
+  const samples = new Map<string, number[]>();
+  table.columns.forEach((column, at) => {
+    const key = comparedBy(column);
+    if (isNumeric(column)) samples.set(key, [...(samples.get(key) ?? []), ...sampleOf(table, at)]);
+  });
+  for (const sample of samples.values()) sample.sort((a, b) => a - b);
+  return table.columns.map((column) => columnFormat(column, samples.get(comparedBy(column)) ?? []));
 }
 
-/** Sizes of the values that are not 0, sorted. */
+/** Columns that are compared with each other have one unit: statistics of one thing, and both sides of a comparison. */
+function comparedBy({ name, unit }: ReportColumn): string {
+  if (/^(mean|min|p\d+|max|std)_/.test(name)) return `statistic ${unit}`;
+  return name.replace(/^(base|new|before|after)_/, "");
+}
+
+/** Sizes of the values that are not 0. */
 function sampleOf(table: ReportTable, at: number): number[] {
   const sizes = table.rows.flatMap((row) => (typeof row[at] === "number" && row[at] !== 0 ? [Math.abs(row[at])] : []));
-  return sizes.sort((a, b) => a - b);
+  return sizes;
 }
 
 function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFormat {
   const heading = headingOf(column);
-  if (!isNumeric(column)) return { heading, unit: "", text: (cell) => plainText(cell, column) };
+  if (!isNumeric(column)) {
+    const isName = KERNEL_NAMES.has(column.name) ? { isName: true as const } : {};
+    return { heading, unit: "", text: (cell) => plainText(cell, column), ...isName };
+  }
   const median = sample[sample.length >> 1] ?? 0;
   if (column.unit === null || column.unit === "count")
     return { heading, unit: "", text: (cell) => numberText(cell, (value) => unitless(value, column)) };
@@ -58,7 +74,7 @@ function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFo
   const least = 10 ** -decimals;
   const show = (value: number) => {
     const shown = value / factor;
-    if (shown !== 0 && Math.abs(shown) < least / 2) return `${shown > 0 ? "<" : ">-"}${least.toFixed(decimals)}`;
+    if (shown !== 0 && Math.abs(shown) < least / 2) return `${shown > 0 ? "<" : ">−"}${least.toFixed(decimals)}`;
     return grouped(shown.toFixed(decimals));
   };
   return { heading, unit, text: (cell) => numberText(cell, show) };

@@ -10,13 +10,13 @@ import type { Strings } from "../model/recording/strings.ts";
 import type { Values } from "../model/recording/values.ts";
 import { answerBands } from "./answer_bands.ts";
 import { pathBands, pathLinks } from "./critical_path.ts";
-import { causeOf, DIMMED, EDGE, hueOf, NOTHING, WORK } from "./colors.ts";
+import { causeOf, colorOf as colorOfEvent, DIMMED, EDGE, NOTHING, WORK } from "./colors.ts";
 import { Coverage } from "./coverage.ts";
 import type { Area, Arrow, Box, Busy, Label, Scene, Strips } from "./display.ts";
 import type { Fitter } from "./fit.ts";
 import { paintLane, type LaneView, type LabelledSlice } from "./lane_slices.ts";
 import { plotLane } from "./lane_values.ts";
-import { shortName } from "./short_name.ts";
+import { keptFrom, shortName } from "./short_name.ts";
 import { ticksOf } from "./ticks.ts";
 import { duration, moment } from "./time_text.ts";
 import { COMPACT_ROW, type Placement, type PlacedTrack } from "./tracks.ts";
@@ -100,15 +100,16 @@ function laneView(frame: FrameInput, source: SceneSource): LaneView {
   const has = (label: string) => highlight?.has(source.strings.idOf(label)!) ?? false;
   const passes = (duration: number | null) => filter === null || duration === null || filter.passes(duration);
   const causes = source.lanes.some((lane) => lane.table === "gap" && lane.label !== null && has(lane.label));
-  const hues = new Map<number, number>();
+  const hues = new Map<string, number>();
   const colorOf = (lane: Lane, name: number, duration: number | null): number => {
     if (lane.table === "gap" && lane.label !== null)
       return causes && !has(lane.label) ? DIMMED : causeOf(lane.label).code;
     if (lane.table === "busy") return WORK;
     const id = name === NO_NAME && lane.label !== null ? (source.strings.idOf(lane.label) ?? NO_NAME) : name;
     if (highlight !== null && !(highlight.has(id) && isOn(filter, lane) && passes(duration))) return DIMMED;
-    let hue = hues.get(id);
-    if (hue === undefined) hues.set(id, (hue = hueOf(source.strings.textOf(id))));
+    const key = `${lane.table} ${id}`;
+    let hue = hues.get(key);
+    if (hue === undefined) hues.set(key, (hue = colorOfEvent(lane.table, source.strings.textOf(id))));
     return hue;
   };
   const pixels = Math.max(1, Math.round(frame.width * frame.scale));
@@ -176,7 +177,7 @@ function addLabels(
     if (width < MIN_LABEL_WIDTH) continue;
     const name = slice.name === NO_NAME ? (lane.label ?? "") : source.strings.textOf(slice.name);
     const long = slice.count > 1 ? `${shortName(name)} +${slice.count - 1}` : shortName(name);
-    const text = source.fitter.fit(long, width - 6);
+    const text = source.fitter.fit(long, width - 6, keptFrom(name));
     if (text !== "") labels.push({ x: x + 3, y: middle, text, code: slice.code });
   }
 }

@@ -16,7 +16,7 @@ export function unitFor(ns: number): readonly [scale: number, unit: string] {
 /** "12.3 us": three digits. */
 export function duration(ns: number): string {
   if (!Number.isFinite(ns)) return "–";
-  if (Number.isInteger(ns) && Math.abs(ns) < 1000) return `${ns} ns`;
+  if (Number.isInteger(ns) && Math.abs(ns) < 1000) return `${grouped(ns)} ns`;
   const [scale, unit] = UNITS.find(([scale]) => Math.abs(ns) >= scale * ROUNDS_UP) ?? UNITS[3]!;
   return `${digits(ns / scale)} ${unit}`;
 }
@@ -38,18 +38,18 @@ export function exact(ns: number | bigint): string {
   return `${grouped(typeof ns === "number" ? Number(ns.toFixed(3)) : ns)} ns`;
 }
 
-/** With a comma between groups of three digits. */
+/** With a comma between groups of three digits, and a minus sign. */
 export function grouped(value: number | bigint | string): string {
   const text = String(value);
   const [, sign, whole, rest] = /^(-?)(\d+)(.*)$/.exec(text) ?? [];
-  return whole === undefined ? text : sign + whole.replace(/\B(?=(\d{3})+$)/g, ",") + rest;
+  return whole === undefined ? text : (sign && "−") + whole.replace(/\B(?=(\d{3})+$)/g, ",") + rest;
 }
 
 /** A time at a resolution of `step` ns: "12.345 ms", with the decimals that the step needs. */
 export function moment(ns: number, step: number, unit = unitFor(Math.max(Math.abs(ns), step))): string {
   const [scale, name] = unit;
   const decimals = Math.max(0, Math.round(Math.log10(scale)) - Math.floor(Math.log10(Math.max(step, 1)) + 1e-9));
-  return `${(ns / scale).toFixed(decimals)} ${name}`;
+  return `${grouped((ns / scale).toFixed(decimals))} ${name}`;
 }
 
 export function percent(share: number): string {
@@ -64,6 +64,7 @@ export function plural(count: number, noun: string): string {
 }
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
+const RATES: ReadonlyMap<string, number> = new Map([["byte/s", 1], ["MB/s", 1e6], ["GB/s", 1e9]]);
 const DECIMAL = ["", "k", "M", "G", "T", "P"];
 
 /** A value in the largest unit of the list that is not above it. */
@@ -85,7 +86,8 @@ export function amount(value: number, unit: string | null): string {
   if (unit === "ns") return duration(value);
   if (unit === "bytes" || unit === "byte") return scaled(value, 1024, BINARY);
   if (unit === "MiB") return scaled(value * 2 ** 20, 1024, BINARY);
-  if (unit === "byte/s") return scaled(value, 1000, DECIMAL, "B/s");
+  const rate = RATES.get(unit ?? "");
+  if (rate !== undefined) return scaled(value * rate, 1000, DECIMAL, "B/s");
   if (unit === "FLOP" || unit === "FLOP/s") return scaled(value, 1000, DECIMAL, unit);
   return `${fourDigits(value)} ${unitText(unit ?? "")}`.trimEnd();
 }
@@ -93,5 +95,5 @@ export function amount(value: number, unit: string | null): string {
 /** Integers whole; others with four significant digits, large ones without decimals. */
 export function fourDigits(value: number): string {
   if (Number.isInteger(value) || Math.abs(value) >= 1000) return grouped(Math.round(value));
-  return String(Number(value.toPrecision(4)));
+  return grouped(Number(value.toPrecision(4)));
 }

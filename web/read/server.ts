@@ -2,6 +2,7 @@
 // baseline. The recording of rank N of a job is at /rank/N in the same way, and its page at /rank/N/. The token in the
 // address (#TOKEN) is exchanged for a cookie and removed from the address, as described in the view format.
 
+import { connection } from "./connection.ts";
 import { splitFrames } from "./frames.ts";
 import { prepared } from "./preparation.ts";
 import { SqlServer } from "./sql_client.ts";
@@ -9,19 +10,23 @@ import type { Source, Sources } from "./source.ts";
 
 const MAX_IDS = 64; // maximum blobs per request
 
+/** The rank whose recording a page shows, by its path; null: another page. */
+export const rankOfPath = (path: string): string | null => /^\/rank\/(\d+)\//.exec(path)?.[1] ?? null;
+
 /** `path` of the page. */
 export function serverSources(token: string | null, path = "/"): Sources {
+  const rank = rankOfPath(path);
   const session = token === null ? Promise.resolve() : openSession(token);
   return {
-    document: new Server(session, /^\/rank\/\d+(?=\/)/.exec(path)?.[0] ?? ""),
+    document: new Server(session, rank === null ? "" : `/rank/${rank}`),
     base: new Server(session, "/base"),
     prepared: async (show) => {
       await session;
-      await prepared(async () => (await get("/progress")).json(), show);
+      await prepared(async () => JSON.parse(await get("/progress", text)), show);
     },
     comparison: async () => {
       await session;
-      const json = await (await get("/comparison")).text();
+      const json = await get("/comparison", text);
       return json === "null" ? null : json;
     },
   };
@@ -39,7 +44,7 @@ class Server implements Source {
 
   async manifest(): Promise<string> {
     await this.session;
-    return (await get(`${this.under}/manifest`)).text();
+    return get(`${this.under}/manifest`, text);
   }
 
   blobs(ids: readonly number[]): Promise<Uint8Array>[] {
@@ -54,29 +59,32 @@ class Server implements Source {
 
   async recordings(): Promise<number[]> {
     await this.session;
-    const ranks: unknown = await (await get("/recordings")).json();
+    const ranks: unknown = JSON.parse(await get("/recordings", text));
     return Array.isArray(ranks) ? ranks.filter((rank) => Number.isInteger(rank)) : [];
   }
 
   private async part(ids: readonly number[]): Promise<Uint8Array[]> {
     await this.session;
-    const reply = await get(`${this.under}/blobs/${ids.join(",")}`);
-    const blobs = splitFrames(new Uint8Array(await reply.arrayBuffer()), ids.length);
+    const bytes = await get(`${this.under}/blobs/${ids.join(",")}`, (reply) => reply.arrayBuffer());
+    const blobs = splitFrames(new Uint8Array(bytes), ids.length);
     if (!blobs.ok) throw new Error(blobs.error);
     return blobs.value;
   }
 }
 
-async function openSession(token: string): Promise<void> {
-  const reply = await fetch("/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
+const text = (reply: Response): Promise<string> => reply.text();
+
+export async function openSession(token: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const { status } = await connection.ask("/session", text, { method: "POST", headers });
   const advice = "open the address that it printed, which works in any browser until it ends";
-  if (!reply.ok) throw new Error(`gpu-profile view rejected this address (${reply.status}); ${advice}`);
+  if (status >= 400) throw new Error(`gpu-profile view rejected this address (${status}); ${advice}`);
 }
 
-async function get(path: string): Promise<Response> {
-  const reply = await fetch(path, { credentials: "same-origin" });
-  if (reply.status === 401 || reply.status === 403)
+async function get<T>(path: string, read: (reply: Response) => Promise<T>): Promise<T> {
+  const { status, body } = await connection.ask(path, read);
+  if (status === 401 || status === 403)
     throw new Error("access denied; open the address that gpu-profile view printed");
-  if (!reply.ok) throw new Error(`cannot load ${path}: gpu-profile view answered with status ${reply.status}`);
-  return reply;
+  if (status >= 400) throw new Error(`cannot load ${path}: gpu-profile view answered with status ${status}`);
+  return body;
 }

@@ -2,6 +2,8 @@
 // it (docs/reference/formats/viewer.md). The program limits time and rows; a query that is never asked for again ends
 // there too.
 
+import { connection } from "./connection.ts";
+
 export interface SqlColumn {
   name: string;
   unit: string;
@@ -36,37 +38,39 @@ const FIRST_PAUSE = 20; // ms; doubled with each request
 const LONGEST_PAUSE = 400;
 const POST = { method: "POST", headers: { "Content-Type": "application/sql" } };
 
+const text = (reply: Response): Promise<string> => reply.text();
+
 export class SqlServer {
   private schemaRead: Promise<SqlSchema> | undefined;
 
   constructor(private readonly path: string) {}
 
   schema(): Promise<SqlSchema> {
-    this.schemaRead ??= this.ask("/schema").then(async (reply) => (await reply.json()) as SqlSchema);
+    this.schemaRead ??= this.ask<SqlSchema>("/schema");
     return this.schemaRead;
   }
 
-  /** `cancelled`: aborting it cancels the query. Rejected if the program cannot be reached. */
+  /** `cancelled`: aborting it cancels the query. */
   async run(sql: string, cancelled: AbortSignal): Promise<SqlOutcome> {
-    const started = await fetch(this.path, { ...POST, body: sql });
-    if (started.status === 413) return { state: "failed", problem: "the SQL is too long" };
-    if (started.status === 409) return { state: "failed", problem: (await started.text()).trim() };
-    if (!started.ok) throw new Error(`gpu-profile view answered with status ${started.status}`);
-    const { query } = (await started.json()) as { query: number };
+    const { status, body } = await connection.ask(this.path, text, { ...POST, body: sql });
+    if (status === 413) return { state: "failed", problem: "the SQL is too long" };
+    if (status === 409) return { state: "failed", problem: body.trim() };
+    if (status >= 400) throw new Error(`gpu-profile view answered with status ${status}`);
+    const { query } = JSON.parse(body) as { query: number };
     // The state below says what came of it.
-    const cancel = () => void fetch(`${this.path}/${query}/cancel`, POST).catch(() => {});
+    const cancel = () => void connection.ask(`${this.path}/${query}/cancel`, text, POST);
     if (cancelled.aborted) cancel();
     else cancelled.addEventListener("abort", cancel, { once: true });
     for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-      const reply = (await (await this.ask(`/${query}`)).json()) as SqlOutcome | SqlRunning;
+      const reply = await this.ask<SqlOutcome | SqlRunning>(`/${query}`);
       if (!isRunning(reply)) return reply;
       await new Promise((resume) => setTimeout(resume, pause));
     }
   }
 
-  private async ask(path: string): Promise<Response> {
-    const reply = await fetch(this.path + path);
-    if (!reply.ok) throw new Error(`gpu-profile view answered with status ${reply.status}`);
-    return reply;
+  private async ask<T>(path: string): Promise<T> {
+    const { status, body } = await connection.ask(this.path + path, text);
+    if (status >= 400) throw new Error(`gpu-profile view answered with status ${status}`);
+    return JSON.parse(body) as T;
   }
 }

@@ -4,12 +4,15 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { linesOf, LINES } from "../draw/strips.ts";
 import { contrast, DARK, LIGHT } from "../draw/theme.ts";
-import { CAUSES, EDGE, FIRST_HUE, hueOf, HUES, NOTHING } from "../layout/colors.ts";
+import {
+  CAUSES, colorOf, EDGE, FIRST_HOST, FIRST_HUE, FIRST_KIND, HOST_HUES, hueOf, HUES, KINDS, kindOfWork, learnKinds,
+  NOTHING, SHADES,
+} from "../layout/colors.ts";
 import { Coverage, shade } from "../layout/coverage.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit } from "../layout/hit.ts";
 import { HEAD, runs } from "../layout/scene.ts";
-import { shortName } from "../layout/short_name.ts";
+import { keptFrom, learnNames, shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
 import { pct } from "../layout/cell_text.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
@@ -20,14 +23,14 @@ import type { Lane, Track } from "../model/recording/manifest.ts";
 test("durations have three digits and a unit", () => {
   const cases: [number, string][] = [
     [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 us"], [1234, "1.23 us"], [12345, "12.3 us"],
-    [123456, "123 us"], [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "-1.00 ms"],
-    [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
+    [123456, "123 us"], [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "−1.00 ms"],
+    [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "−1.50 us"],
   ];
   for (const [ns, text] of cases) assert.equal(duration(ns), text);
   assert.equal(duration(NaN), "–");
   assert.equal(exact(1234567), "1,234,567 ns");
   assert.equal(exact(436833.3333333333), "436,833.333 ns");
-  assert.equal(pct(-0.04), ">-0.1 %");
+  assert.equal(pct(-0.04), ">−0.1 %");
   assert.equal(percent(0.2562), "25.6 %");
   assert.equal(percent(0.0001), "<0.1 %");
   assert.equal(percent(0), "0.0 %");
@@ -102,6 +105,22 @@ test("short names omit namespaces, parameters and return types", () => {
   for (const [name, short] of cases) assert.equal(shortName(name), short);
 });
 
+test("kernels of a recording have short names that differ wherever the full names do, also where they are cut", () => {
+  const of = (functor: string, count: number) =>
+    `void at::native::vectorized_elementwise_kernel<4, at::native::${functor}, std::array<char*, ${count}ul> >(int)`;
+  const [add, fill] = [of("CUDAFunctor_add<float>", 3), of("FillFunctor<float>", 1)];
+  const tiles = ["ampere_sgemm_128x64_tn", "ampere_sgemm_128x128_tn"];
+  const overloads = ["void f<int>(int)", "void f<int>(float)"];
+  learnNames([add, fill, ...tiles, ...overloads]);
+  assert.equal(shortName(add), "vectorized_elementwise_kernel<CUDAFunctor_add<float>>");
+  assert.equal(shortName(fill), "vectorized_elementwise_kernel<FillFunctor<float>>");
+  const fitter = new Fitter((text) => text.length * 6);
+  for (const [a, b] of [[add, fill], tiles] as const) {
+    const cut = [a, b].map((name) => fitter.fit(shortName(name!), 19 * 6, keptFrom(name!)));
+    assert.notEqual(cut[0], cut[1], String(cut));
+  }
+});
+
 test("labels fit or are omitted", () => {
   const fitter = new Fitter((text) => text.length * 6);
   assert.equal(fitter.fit("gemm", 24), "gemm");
@@ -154,7 +173,9 @@ test("a bar is as high as the share of time that is covered", () => {
 
 test("every fill has a contrast of 3:1 with its ground in both themes, and the text on it of 4.5:1", () => {
   for (const theme of [LIGHT, DARK]) {
-    const codes = [...Array.from({ length: HUES }, (_, i) => FIRST_HUE + i), ...CAUSES.map((cause) => cause.code)];
+    const range = (first: number, length: number) => Array.from({ length }, (_, i) => first + i);
+    const events = [...range(FIRST_KIND, KINDS.length * SHADES), ...range(FIRST_HOST, HOST_HUES)];
+    const codes = [...range(FIRST_HUE, HUES), ...events, ...CAUSES.map((cause) => cause.code)];
     for (const code of codes) {
       const [text, box] = [theme.onSlice, theme.ground].map((other) => contrast(theme.fills[code]!, other));
       assert.ok(text! >= 4.5, `text on code ${code}: ${text}`);
@@ -162,6 +183,17 @@ test("every fill has a contrast of 3:1 with its ground in both themes, and the t
     }
     for (const quiet of [theme.text, theme.quiet, theme.accent]) assert.ok(contrast(quiet, theme.ground) >= 4.5);
   }
+});
+
+test("work has the colour of its kind, host events have none of these", () => {
+  const names = ["sm90_gemm_a", "sm90_gemm_b", "sm90_gemm_c"];
+  learnKinds([...names.map((name) => ({ name, kind: "GEMM" })), { name: "ncclKernel", kind: "communication" }]);
+  const kindOf = (name: string, table = "kernel") => Math.floor((colorOf(table, name) - FIRST_KIND) / SHADES);
+  assert.deepEqual(names.map((name) => KINDS[kindOf(name)]), ["GEMM", "GEMM", "GEMM"]);
+  const others = [kindOf("ncclKernel"), kindOf("HtoD", "memcpy"), kindOf("unheard of")];
+  assert.deepEqual(others.map((at) => KINDS[at]), ["communication", "copy", "other"]);
+  assert.ok(names.every((name) => colorOf("op", name) >= FIRST_HOST));
+  assert.equal(kindOfWork("op", "aten::mm"), -1);
 });
 
 test("a name has one colour, causes have a letter each", () => {

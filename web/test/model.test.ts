@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { detailsOf } from "../model/page/details.ts";
-import { eventAt, eventStartingAt, neighbour, rangeOf } from "../model/recording/lane.ts";
+import { eventAt, eventStartingAt, neighbourInRow, rowOf, rangeOf } from "../model/recording/lane.ts";
 import { collectMarks, MAX_MARKS } from "../model/search/marks.ts";
 import { measure } from "../model/range/measure.ts";
 import type { Recording } from "../model/recording/recording.ts";
@@ -12,7 +12,7 @@ import { findEvent, readNames, search } from "../model/search/search.ts";
 import { readQuery } from "../model/search/search_query.ts";
 import { clampRange, zoomed } from "../model/page/state.ts";
 import { Viewer } from "../model/page/viewer.ts";
-import { buildDocument, type Event } from "./document.ts";
+import { buildDocument, type Event, type LaneInput } from "./document.ts";
 import { open, opened } from "./opened.ts";
 
 const drawn = () => opened("drawn");
@@ -83,15 +83,50 @@ test("the event at a moment, and its neighbours, across chunks", async () => {
     if (event.dur > 0) assert.equal(await row(eventAt(recording, lane, event.start, 0)), i);
     assert.deepEqual(rangeOf((await eventStartingAt(recording, lane, event.start))!).from, event.start);
   }
-  const distinct = events.map((e) => e.start).filter((start, i, all) => start !== all[i - 1]);
-  for (const at of [1, 7000, 8192, 12_000]) {
-    const next = await neighbour(recording, lane, distinct[at]!, 1);
-    const previous = await neighbour(recording, lane, distinct[at]!, -1);
-    assert.equal(next && rangeOf(next).from, distinct[at + 1]);
-    assert.equal(previous && rangeOf(previous).from, distinct[at - 1]);
+});
+
+test("neighbours are those of the sorted list of everything in the row, whatever its table", async () => {
+  let seed = 7;
+  const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
+  const tables = ["kernel", "memcpy", "memset"];
+  const lanes: LaneInput[] = tables.map((table) => ({ track: 0, table, events: [] }));
+  const inRow: { lane: number; row: number; start: number; dur: number }[] = [];
+  for (let i = 0, at = 0; i < 20_000; i++) {
+    const [lane, dur] = [random(3), random(4) === 0 ? 0 : random(9)]; // some without length, some at the same time
+    const event = { start: at, dur, name: `${i % 7}`, row: lanes[lane]!.events!.length };
+    lanes[lane]!.events!.push(event);
+    inRow.push({ lane, ...event });
+    at += dur + (random(3) === 0 ? random(5) : 0);
   }
-  assert.equal(await neighbour(recording, lane, distinct[distinct.length - 1]!, 1), null);
-  assert.equal(await neighbour(recording, lane, 0, -1), null);
+  lanes.push({ track: 0, y: 1, table: "kernel", events: [{ start: 3, dur: 9, name: "below", row: 9 }] });
+  const window_ns = inRow.at(-1)!.start + 20;
+  const recording = open(buildDocument({ window_ns, tracks: [{ parent: -1, kind: "stream", name: "s" }], lanes }));
+  const row = rowOf(recording, recording.manifest.lanes[0]!);
+  assert.equal(row.length, 3);
+  const sorted = inRow.sort((a, b) => a.start - b.start || a.lane - b.lane || a.row - b.row);
+  const near = async (at: number, by: 1 | -1) => {
+    const { start, lane, row: own } = sorted[at]!;
+    const found = await neighbourInRow(recording, row, { start, lane, row: own }, by);
+    return found && [found.lane.id, found.slices.row[found.index]];
+  };
+  const expected = (at: number) => (sorted[at] ? [sorted[at]!.lane, sorted[at]!.row] : null);
+  for (let at = 0; at < sorted.length; at += at < 300 || at > 19_700 ? 1 : 61)
+    assert.deepEqual([await near(at, 1), await near(at, -1)], [expected(at + 1), expected(at - 1)], `event ${at}`);
+});
+
+test("the neighbours of a gap are other gaps, whatever their cause", async () => {
+  const pieces: [start: number, dur: number, row: number][][] = [[[0, 5, 0], [30, 2, 2]], [[5, 5, 0], [20, 4, 1]]];
+  const lanes = pieces.map((each, i) => ({
+    track: 0, table: "gap", label: `cause ${i}`, events: each.map(([start, dur, row]) => ({ start, dur, row })),
+  }));
+  const recording = open(buildDocument({ window_ns: 40, tracks: [{ parent: -1, kind: "idle", name: "idle" }], lanes }));
+  const row = rowOf(recording, recording.manifest.lanes[0]!);
+  const near = async (start: number, gap: number, by: 1 | -1) => {
+    const found = await neighbourInRow(recording, row, { start, lane: 0, row: gap }, by);
+    return found && found.slices.row[found.index];
+  };
+  assert.deepEqual([await near(0, 0, 1), await near(20, 1, 1), await near(30, 2, 1)], [1, 2, null]);
+  assert.deepEqual([await near(30, 2, -1), await near(20, 1, -1), await near(0, 0, -1)], [1, 0, null]);
 });
 
 test("search by text and by expression", async () => {
@@ -187,6 +222,39 @@ test("details link to the launch, the work, enclosing events and neighbours", as
   assert.equal(viewer.state.selection?.name, "launch");
   await viewer.select("gap", 99);
   assert.match(viewer.state.problem ?? "", /99 of gap/);
+});
+
+test("a gap says how its parts add up to it", async () => {
+  const recording = drawn();
+  const viewer = new Viewer(recording);
+  await viewer.select("gap", 2);
+  const { from, to } = viewer.state.selection!;
+  const { causes } = (await detailsOf(recording, viewer.state.selection!))!;
+  assert.equal(causes.reduce((sum, { ns }) => sum + ns, 0), to - from);
+});
+
+test("the Python line is the line that launched; it is unknown where no stack was recorded", async () => {
+  const [start, dur] = [{ name: "start", type: "time" as const }, { name: "dur", type: "dur" as const }];
+  const text = (name: string, values: (string | null)[]) => ({ name, type: "string" as const, values });
+  const stack = "main (train.py:7);step (train.py:31);linear (/usr/lib/python3/dist-packages/torch/nn/functional.py:9)";
+  const launch = { name: "launch", type: "i64" as const, values: [0, 1] };
+  const tables = [
+    { name: "kernel", columns: [{ ...start, values: [50, 70] }, { ...dur, values: [5, 5] }, launch] },
+    {
+      name: "api_call",
+      columns: [{ ...start, values: [10, 20] }, { ...dur, values: [5, 5] }, text("stack", [stack, null])],
+    },
+  ];
+  const events = [{ start: 50, dur: 5, name: "gemm", row: 0 }, { start: 70, dur: 5, name: "gemm", row: 1 }];
+  const recording = open(buildDocument({
+    window_ns: 100,
+    tracks: [{ parent: -1, kind: "stream", name: "s" }],
+    lanes: [{ track: 0, table: "kernel", events }],
+    tables,
+  }));
+  const lineOf = async (row: number) =>
+    (await detailsOf(recording, { table: "kernel", row, lane: 0, from: 50, to: 55, name: "gemm" }))?.line;
+  assert.deepEqual([await lineOf(0), await lineOf(1)], ["step (train.py:31)", null]);
 });
 
 test("a selection that takes longer does not replace a later one", async () => {

@@ -105,7 +105,8 @@ test("the outline of busy shares shows even a little work", () => {
 });
 
 test("names match numbered names and the end of a path", () => {
-  const name = (text: string, table = "range") => ({ table, name: text, count: 1, total: 1, first: 0, last: 0 });
+  const figures = { kind: null, count: 1, total: 1, first: 0, last: 0 };
+  const name = (text: string, table = "range") => ({ table, name: text, ...figures });
   const names = [name("step#1"), name("step#12"), name("load"), name("a/load"), name("load", "op")];
   const found = (wanted: string) => namesOf(names, ["range"], wanted).map((each) => each.name);
   assert.deepEqual(found("step*"), ["step#1", "step#12"]);

@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { kernelDestinations, trackDestinations } from "../model/search/destinations.ts";
-import { fuzzyScore, fuzzySorted } from "../model/search/fuzzy.ts";
+import { fuzzySorted, matchOf } from "../model/search/fuzzy.ts";
 import { viewerOf } from "./opened.ts";
 
-test("letters must occur in order", () => {
-  assert.equal(fuzzyScore("Timeline", "enil"), null);
-  assert.equal(fuzzyScore("Timeline", "x"), null);
-  for (const typed of ["", "tl", "TIME", "line", "t line"]) assert.notEqual(fuzzyScore("Timeline", typed), null, typed);
+test("each typed word is a part of the text, or its letters start words", () => {
+  for (const typed of ["enil", "x", "tl", "tmln"]) assert.equal(matchOf("Timeline", typed), null, typed);
+  for (const typed of ["", "TIME", "line", "t line"]) assert.notEqual(matchOf("Timeline", typed), null, typed);
+  assert.deepEqual(matchOf("cudaMemcpyAsync", "cma")?.at, [0, 4, 10]);
+  assert.deepEqual(matchOf("sgemm gemm", "gemm")?.at, [6, 7, 8, 9]);
 });
 
 test("whole words come before starts of words, and those before scattered letters", () => {

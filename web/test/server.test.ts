@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { Connection, isToken } from "../read/connection.ts";
 import { serverSources } from "../read/server.ts";
 import { frame } from "./encode.ts";
 
@@ -60,4 +61,33 @@ test("rejections are one-line errors", async () => {
   await assert.rejects(serverSources(null).document.manifest(), /gpu-profile view/);
   serve((path) => (path.startsWith("/blobs") ? 500 : 200));
   await assert.rejects(Promise.all(serverSources(null).document.blobs([1])), /500/);
+});
+
+test("requests wait while the program is away, and are answered after a retry", async () => {
+  let [status, isThere]: [number, boolean] = [200, true];
+  globalThis.fetch = async () => {
+    if (!isThere) throw new TypeError("Failed to fetch");
+    return new Response("whole", { status });
+  };
+  const connection = new Connection();
+  const seen: unknown[] = [];
+  connection.subscribe(() => seen.push(connection.lost));
+  const ask = () => connection.ask("/manifest", (reply) => reply.text());
+  assert.deepEqual(await ask(), { status: 200, body: "whole" });
+  isThere = false;
+  const answers = Promise.all([ask(), ask()]);
+  await connection.retry();
+  assert.deepEqual([connection.lost, seen], ["ended", ["ended"]]);
+  [isThere, status] = [true, 401]; // another program at this port
+  await connection.retry();
+  assert.equal(connection.lost, "restarted");
+  status = 200;
+  await connection.retry();
+  assert.deepEqual((await answers).map(({ body }) => body), ["whole", "whole"]);
+  assert.deepEqual(seen, ["ended", "restarted", null]);
+});
+
+test("a token is no link", () => {
+  const fragments = ["0123456789abcdef0123456789abcdef", "page=job", "", "page"];
+  assert.deepEqual(fragments.map(isToken), [true, false, false, false]);
 });

@@ -48,10 +48,10 @@ interface Props {
 }
 
 function ComparedSteps({ viewer, entries, a, b }: Props) {
-  const other = useOther(viewer);
+  const [base, next] = [useOwn(viewer), useOwn(viewer)];
   const comparison = useMemo(
-    () => new Comparison(other, viewer, NO_REPORT, [{ name: "", base: a.range, next: b.range }]),
-    [other, viewer, a.range.from, a.range.to, b.range.from, b.range.to],
+    () => new Comparison(base, next, NO_REPORT, [{ name: "", base: a.range, next: b.range }]),
+    [base, next, a.range.from, a.range.to, b.range.from, b.range.to],
   );
   useEffect(() => comparison.align(0), [comparison]);
   const choose = (a: string, b: string) => viewer.set({ compared: [a, b] });
@@ -65,29 +65,31 @@ function ComparedSteps({ viewer, entries, a, b }: Props) {
     </div>
   );
   const sides = [{ short: "A", long: a.name }, { short: "B", long: b.name }] as const;
-  const [before, after] = [{ label: "A", viewer, range: a.range }, { label: "B", viewer, range: b.range }];
+  const before = { label: "A", viewer: base, range: a.range };
+  const after = { label: "B", viewer: next, range: b.range };
   return (
     <article class="answer comparison">
       <h1 class="spoken">Steps side by side</h1>
       <SideBySide {...{ comparison, sides, control }} label="Timelines of both steps" status="" onClear={() => {}} />
       <section aria-label="Differences">
-        <h2>Differences <small>B − A; events are clipped to their step</small></h2>
-        <DifferenceTables before={before!} after={after!} />
+        <h2>Differences <small>B − A; whole events, of the step that launched them</small></h2>
+        <DifferenceTables before={before} after={after} />
       </section>
     </article>
   );
 }
 
-/** A second view of the recording. What opens another page from it opens that page for the reader. */
-function useOther(viewer: Viewer): Viewer {
+/** A view of the recording for this page alone: the timeline keeps its window and its selection. What opens another
+    page from it opens that page for the reader. */
+function useOwn(viewer: Viewer): Viewer {
   const other = useMemo(() => new Viewer(viewer.recording, viewer.state.collapsed), [viewer]);
   useEffect(() => {
     other.set({ page: "steps" });
     return other.subscribe(() => {
-      const { page, view, selection, range, table, kernel, launch, sampled, line } = other.state;
+      const { page, view, selection, range, table, kernel, launch, sampled, line, highlighted } = other.state;
       if (page === "steps") return;
       other.set({ page: "steps" });
-      viewer.set({ page, view, selection, range, table, kernel, launch, sampled, line });
+      viewer.set({ page, view, selection, range, table, kernel, launch, sampled, line, highlighted });
     });
   }, [other, viewer]);
   return other;

@@ -3,6 +3,7 @@
 import gzip
 import json
 import pickle
+import subprocess
 import pickletools
 from collections import Counter
 from itertools import accumulate
@@ -12,7 +13,7 @@ from conftest import FIXTURES
 from exported import tables_of
 
 SNAPSHOT = FIXTURES / "memory/growth.snapshot.pickle.gz"
-TIMELINE = FIXTURES / "memory/memory_analysis__memory_timeline.raw.gz"
+TIMELINE = FIXTURES / "memory/memory_analysis__memory_timeline.raw.zst"
 CATEGORIES = ["parameter", "optimizer_state", "input", "temporary", "activation", "gradient", "autograd_detail", None]
 
 
@@ -225,8 +226,12 @@ def test_one_frame_named_a_million_times(program, tmp_path):
     assert loss["kind"] == "too_deep" and loss["count"] > 250
 
 
+def unpacked(path):
+    return subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout
+
+
 def test_timeline(program):
-    events = json.loads(gzip.decompress(TIMELINE.read_bytes()))
+    events = json.loads(unpacked(TIMELINE))
     first = min(time for time, *_ in events if time >= 0)
     rows = tables_of(program, TIMELINE)["memory_event"]
     assert [(row["time"], row["bytes"], row.get("category")) for row in rows] == [(str(time if time >= 0 else first), str(size), CATEGORIES[category]) for time, _, size, category in events]
@@ -239,6 +244,6 @@ def test_timeline(program):
 
 
 def test_timeline_cut_off(program, tmp_path):
-    text = gzip.decompress(TIMELINE.read_bytes())[:1000]
+    text = unpacked(TIMELINE)[:1000]
     (loss,) = program.report(write(tmp_path, text), "losses")["losses"].rows
     assert loss["kind"] == "truncated"

@@ -1,22 +1,26 @@
 // The surroundings of a selected row: the call that launched it, the work it submitted, the events that enclose it, and
-// its neighbours in the lane. Each is a EventRef: its name and where to go.
+// its neighbours in the row. Each is a EventRef: its name and where to go.
 
 import libraries from "library-frames";
-import { eventAt, neighbour, rangeOf, type SliceRef } from "../recording/lane.ts";
+import { eventAt, neighbourInRow, rangeOf, rowOf, type SliceRef } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
 import type { Recording, Row } from "../recording/recording.ts";
 import { NO_NAME } from "../recording/slices.ts";
-import type { Selection } from "./state.ts";
+import { measure } from "../range/measure.ts";
+import type { Range, Selection } from "./state.ts";
+import type { Value } from "../../read/column.ts";
 
 export type EventRef = Selection;
 
 export interface Details {
   row: Row;
   launch: EventRef | null;
-  python: EventRef | null; // the innermost frame of the program around it, or around its launch
+  python: EventRef | null; // the innermost function of the program around it, or around its launch
+  line: string | null; // that launched it, as "function (file:line)"; null: not recorded
   work: EventRef | null; // the first
   work_count: number;
   enclosing: EventRef[]; // outermost first; for device work, those of the launch
+  causes: { cause: string; ns: number }[]; // of a gap: its parts, largest first
   previous: EventRef | null;
   next: EventRef | null;
 }
@@ -34,12 +38,12 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   const { lanes } = recording.manifest;
   const lane = selection.lane === null ? undefined : lanes[selection.lane];
   const launch = await eventRefOfRow(recording, "api_call", row.number("launch"));
+  const call = launch === null ? row : await recording.row("api_call", launch.row);
   const host = launch !== null ? launch : selection;
   const around = async (by: 1 | -1) => {
-    let found = lane ? await neighbour(recording, lane, selection.from, by) : null;
-    // A gap is drawn in pieces, which are not its neighbours.
-    while (lane && found && lane.table === "gap" && found.slices.row[found.index] === selection.row)
-      found = await neighbour(recording, lane, rangeOf(found).from, by);
+    const place = { start: selection.from, lane: selection.lane ?? -1, row: selection.row };
+    const found = lane ? await neighbourInRow(recording, rowOf(recording, lane), place, by) : null;
+    if (found?.lane.table === "gap") return eventRefOfRow(recording, "gap", found.slices.row[found.index]!);
     return found && eventRefOf(recording, found);
   };
   const workTable = row.value("work_table");
@@ -49,26 +53,47 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
     row,
     launch,
     python: callsPython ? await frameAround(recording, hostLane, host.from) : null,
+    line: call?.table === "api_call" ? lineOf(call.value("stack")) : null,
     work: typeof workTable === "string" ? await eventRefOfRow(recording, workTable, row.number("work_row")) : null,
     work_count: row.number("work_count") ?? 0,
     enclosing: await enclosing(recording, hostLane, host.from, host.to),
+    causes: selection.table === "gap" ? await causesOf(recording, lane, selection) : [],
     previous: await around(-1),
     next: await around(1),
   };
 }
 
-async function eventRefOfRow(recording: Recording, table: string, row: number | null): Promise<EventRef | null> {
+export async function eventRefOfRow(recording: Recording, table: string, row: number | null): Promise<EventRef | null> {
   const found = row === null ? null : await recording.row(table, row);
   const from = found?.number("start") ?? null;
   if (found === null || row === null || from === null) return null;
-  const name = String(found.value("name") ?? found.value("kind") ?? table);
-  return { table, row, lane: found.number("lane"), from, to: from + (found.number("dur") ?? 0), name };
+  const name = String(found.value("name") ?? found.value("kind") ?? found.value("cause") ?? table);
+  const lane = found.number("lane") ?? (table === "gap" ? laneOfGap(recording, found.number("device")) : null);
+  return { table, row, lane, from, to: from + (found.number("dur") ?? 0), name };
+}
+
+/** Pieces of a gap are in lanes by cause, all in one row of the device's idle track; the first represents all. */
+function laneOfGap({ manifest: { lanes, tracks } }: Recording, device: number | null): number | null {
+  const isOf = (track: number) => device === null || tracks[track]?.device === device;
+  return lanes.find((lane) => lane.table === "gap" && isOf(lane.track))?.id ?? null;
+}
+
+async function causesOf(recording: Recording, lane: Lane | undefined, gap: Range): Promise<Details["causes"]> {
+  const device = lane === undefined ? null : recording.manifest.tracks[lane.track]!.device;
+  const { devices } = await measure(recording, gap);
+  return devices.find((each) => each.device === device)?.idle ?? [];
 }
 
 /** Such a frame says less than the program's own frame around it; the analyses have the same rule. */
 export function isOfALibrary(frame: string): boolean {
   if (!frame.includes(".py")) return true;
   return libraries.some(({ how, text }) => (how === "starts" ? frame.startsWith(text) : frame.includes(text)));
+}
+
+/** The innermost frame of the program in a recorded stack, whose frames are the lines that ran. */
+function lineOf(stack: Value): string | null {
+  const frames = typeof stack === "string" ? stack.split(";") : [];
+  return frames.findLast((frame) => !isOfALibrary(frame)) ?? null;
 }
 
 /** The innermost Python frame of the program that was open at a time on the thread of a lane. */

@@ -2,6 +2,7 @@
 // never access each other; they request what should be shown.
 
 import { Highlighter, NO_HIGHLIGHT } from "../search/highlight.ts";
+import { eventRefOfRow } from "./details.ts";
 import { firstPage } from "./first_page.ts";
 import { USUAL_DRAWER } from "../range/drawer.ts";
 import { WHOLE_FLAME } from "../range/flame_shape.ts";
@@ -154,7 +155,7 @@ export class Viewer {
   /** Selects a row of a table and, with `show`, brings its slice into view. */
   async select(table: string, row: number, show = true): Promise<void> {
     const mine = ++this.choices;
-    const selection = await this.locate(table, row);
+    const selection = await eventRefOfRow(this.recording, table, row);
     if (mine !== this.choices) return; // something else has been selected since
     if (selection === null) return this.set({ problem: missing({ table, row }) });
     this.choose(selection, show);
@@ -188,7 +189,7 @@ export class Viewer {
     this.unrevealed = null;
     if (wanted === undefined) return this.set({ selection: null });
     if (selection !== null && selection.table === wanted.table && selection.row === wanted.row) return;
-    const found = await this.locate(wanted.table, wanted.row);
+    const found = await eventRefOfRow(this.recording, wanted.table, wanted.row);
     if (mine === this.choices)
       this.set(found === null ? { selection: null, problem: missing(wanted) } : { selection: found });
   }
@@ -209,23 +210,6 @@ export class Viewer {
     if (search !== "" || highlighted.length > 0) return this.search("");
     this.choices++;
     this.set({ selection: null, range: null });
-  }
-
-  private async locate(table: string, row: number): Promise<Selection | null> {
-    const found = await this.recording.row(table, row);
-    const from = found?.number("start") ?? null;
-    if (found === null || from === null) return null;
-    const name = found.value("name") ?? found.value("kind") ?? found.value("cause") ?? table;
-    const lane = found.number("lane") ?? this.laneOfGap(table, found.number("device"));
-    return { table, row, lane, from, to: from + (found.number("dur") ?? 0), name: String(name) };
-  }
-
-  /** Pieces of a gap are in lanes by cause, all in one row of the device's idle track; the first represents all. */
-  private laneOfGap(table: string, device: number | null): number | null {
-    const { lanes, tracks } = this.recording.manifest;
-    if (table !== "gap") return null;
-    const isOf = (track: number) => device === null || tracks[track]?.device === device;
-    return lanes.find((lane) => lane.table === "gap" && isOf(lane.track))?.id ?? null;
   }
 
   /** The window that shows a range: unchanged if the range is visible, otherwise moved or zoomed to it. */

@@ -6,10 +6,11 @@
 // in it. Events are clipped: only their part inside counts, and of the bytes of a copy the same share.
 
 import type { ChunkSums } from "../recording/chunk_sums.ts";
-import { NO_FRAME, type Frames } from "../recording/stack_frames.ts";
+import { NO_FRAME, type FrameCut, type Frames } from "../recording/stack_frames.ts";
 import { BLOB, END, isTimesOnly, START } from "../recording/lane.ts";
 import type { Chunk, Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
+import { measure } from "./measure.ts";
 import { firstFrom, NO_NAME, type Slices } from "../recording/slices.ts";
 import type { Range } from "../page/state.ts";
 
@@ -30,23 +31,24 @@ export interface RangeAnswer {
 /** Fails if a part of the recording cannot be read. */
 export async function answerOf(recording: Recording, wanted: Range): Promise<RangeAnswer> {
   const range = { from: Math.round(wanted.from), to: Math.round(wanted.to) };
-  const { frames, sums } = await recording.stacks();
+  const { frames, cuts, sums } = await recording.stacks();
   const hasEvents = (lane: Lane) => lane.kind !== "value" && lane.table !== "" && !isTimesOnly(lane);
   const lanes = recording.manifest.lanes.filter(hasEvents);
   const adder = new Adder();
-  const idle: RangeAnswer["idle"] = [];
   const parts = await Promise.all(lanes.map((lane) => partsOf(recording, lane, range, sums)));
   lanes.forEach((lane, i) => {
-    const before = adder.ns;
     for (const part of parts[i]!)
       if (part.slices === null) adder.addRows(sums, sums.rowsOf.get(part.chunk[BLOB])!);
-      else adder.addSlices(part.slices, range, frameOf(recording, frames, lane, part.slices));
-    const { device } = recording.manifest.tracks[lane.track]!;
-    if (lane.table === "gap" && device !== null && adder.ns > before)
-      idle.push({ device, cause: lane.label ?? "unknown", ns: adder.ns - before });
+      else adder.addSlices(part.slices, range, frameOf(recording, frames, lane, part.slices), cuts.get(lane.id));
   });
-  idle.sort((a, b) => a.device - b.device || b.ns - a.ns);
-  return { range, frames, sums: adder.sums, idle };
+  return { range, frames, sums: adder.sums, idle: await idleOf(recording, range) };
+}
+
+/** The idle time of each device in a range by cause, largest first. */
+export async function idleOf(recording: Recording, range: Range): Promise<RangeAnswer["idle"]> {
+  const { devices } = await measure(recording, range);
+  devices.sort((a, b) => a.device - b.device);
+  return devices.flatMap(({ device, idle }) => idle.map(({ cause, ns }) => ({ device, cause, ns })));
 }
 
 type Part = { chunk: Chunk; slices: Slices | null };
@@ -66,7 +68,7 @@ async function partsOf(recording: Recording, lane: Lane, range: Range, sums: Chu
 }
 
 /** The frame of each slice. */
-function frameOf(recording: Recording, frames: Frames, lane: Lane, slices: Slices): (index: number) => number {
+export function frameOf(recording: Recording, frames: Frames, lane: Lane, slices: Slices): (index: number) => number {
   const text = (name: number) => (name === NO_NAME ? (lane.label ?? lane.table) : recording.strings.textOf(name));
   return (index) => {
     const known = slices.frame?.[index] ?? NO_FRAME;
@@ -75,28 +77,42 @@ function frameOf(recording: Recording, frames: Frames, lane: Lane, slices: Slice
   };
 }
 
+const NO_CUTS: ReadonlyMap<number, readonly FrameCut[]> = new Map();
+
 class Adder {
   readonly sums = new Map<number, FrameSum>();
-  ns = 0; // added so far
 
   addRows(sums: ChunkSums, [first, end]: [number, number]): void {
     for (let row = first; row < end; row++)
       this.add(sums.frame[row]!, sums.count[row]!, sums.time[row]!, sums.bytes[row]!);
   }
 
-  addSlices(slices: Slices, { from, to }: Range, frameAt: (index: number) => number): void {
-    const { start, end, moved } = slices;
+  addSlices(
+    slices: Slices, { from, to }: Range, frameAt: (index: number) => number,
+    cuts: ReadonlyMap<number, readonly FrameCut[]> = NO_CUTS,
+  ): void {
+    const { start, end, moved, row } = slices;
     for (let i = firstFrom(slices.maxEnd, from); i < slices.length && start[i]! < to; i++) {
       const length = end[i]! - start[i]!;
       if (length > 0 ? end[i]! <= from : start[i]! < from) continue;
       const ns = Math.min(end[i]!, to) - Math.max(start[i]!, from);
-      const share = length > 0 ? ns / length : 1;
-      this.add(frameAt(i), 1, ns, (moved?.[i] ?? NaN) * share);
+      const own = cuts.get(row[i]!);
+      if (own !== undefined) this.addPieces([{ time: start[i]!, frame: frameAt(i) }, ...own], end[i]!, { from, to });
+      else this.add(frameAt(i), 1, ns, (moved?.[i] ?? NaN) * (length > 0 ? ns / length : 1));
     }
   }
 
+  /** An event that lies in several frames, one after the other, counts in the first. */
+  private addPieces(pieces: readonly FrameCut[], end: number, { from, to }: Range): void {
+    let count = 1;
+    pieces.forEach(({ time, frame }, i) => {
+      const ns = Math.min(pieces[i + 1]?.time ?? end, to) - Math.max(time, from);
+      if (ns > 0) this.add(frame, count, ns, NaN);
+      if (ns > 0) count = 0;
+    });
+  }
+
   private add(frame: number, count: number, ns: number, bytes: number): void {
-    this.ns += ns;
     const sum = this.sums.get(frame);
     if (sum === undefined) return void this.sums.set(frame, { frame, count, ns, bytes });
     sum.count += count;

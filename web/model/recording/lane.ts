@@ -3,8 +3,9 @@
 
 import type { Chunk, Lane, Level } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
-import { firstAbove, firstFrom, type Slices } from "./slices.ts";
+import { firstAbove, firstFrom, NO_ROW, type Slices } from "./slices.ts";
 import type { Range } from "../page/state.ts";
+import type { Values } from "./values.ts";
 
 export const BLOB = 0;
 export const COUNT = 1;
@@ -69,7 +70,8 @@ export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPix
   return null;
 }
 
-type TimedValue = { time: number; value: number };
+/** `low` and `high`: of the values that are merged into it. */
+export type TimedValue = { time: number; value: number; low: number; high: number };
 
 /** The value of a counter in effect at a time, from loaded chunks only; null if absent. */
 export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): TimedValue | null {
@@ -78,7 +80,9 @@ export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPix
   const values = chunk ? recording.chunks.values(chunk[BLOB]) : null;
   const index = values ? firstAbove(values.time, time) - 1 : -1;
   if (values === null || index < 0 || Number.isNaN(values.value[index]!)) return null;
-  return { time: values.time[index]!, value: values.value[index]! };
+  const of = ({ time, value, low, high }: Values) =>
+    ({ time: time[index]!, value: value[index]!, low: low[index]!, high: high[index]! });
+  return of(values);
 }
 
 /** The event of a lane nearest to a time (if two touch there, the later), at most `tolerance` ns away. */
@@ -109,15 +113,45 @@ export async function eventStartingAt(recording: Recording, lane: Lane, start: n
   return null;
 }
 
-/** The next (by = 1) or previous (by = -1) event after one that starts at `start`. */
-export async function neighbour(recording: Recording, lane: Lane, start: number, by: 1 | -1): Promise<SliceRef | null> {
+/** Where an event is in its row: events are ordered by start, of equal ones by lane, then as in the lane. */
+export interface RowPlace {
+  start: number;
+  lane: number;
+  row: number; // in its table; NO_ROW: before all that start then in this lane
+}
+
+/** The lanes that are drawn in the same row as a lane and have events that can be selected. */
+export const rowOf = (recording: Recording, { track, y }: Lane): Lane[] =>
+  recording.lanesOf[track]!.filter((lane) => lane.y === y && lane.kind !== "value" && !isTimesOnly(lane));
+
+/** The next (by = 1) or previous (by = -1) event of a row. Of a gap, which is drawn in pieces, the other pieces
+    are no neighbours. */
+export async function neighbourInRow(
+  recording: Recording, lanes: readonly Lane[], place: RowPlace, by: 1 | -1,
+): Promise<SliceRef | null> {
+  const found = await Promise.all(lanes.map((lane) => neighbourInLane(recording, lane, place, by)));
+  const near = found.filter((each) => each !== null);
+  near.sort((a, b) => by * (rangeOf(a).from - rangeOf(b).from || a.lane.id - b.lane.id));
+  return near[0] ?? null;
+}
+
+async function neighbourInLane(
+  recording: Recording, lane: Lane, { start, lane: own, row }: RowPlace, by: 1 | -1,
+): Promise<SliceRef | null> {
   const chunks = lane.levels[0]?.chunks ?? [];
-  const at =
-    by > 0 ? chunks.findIndex((chunk) => chunk[END] >= start) : chunks.findLastIndex((chunk) => chunk[START] < start);
+  const isSkipped = (slices: Slices, i: number) => lane.table === "gap" && slices.row[i] === row && row !== NO_ROW;
+  const [isAfter, isBefore] = [(chunk: Chunk) => chunk[END] >= start, (chunk: Chunk) => chunk[START] <= start];
+  const at = by > 0 ? chunks.findIndex(isAfter) : chunks.findLastIndex(isBefore);
   for (let i = at; i >= 0 && i < chunks.length; i += by) {
     const slices = await recording.chunks.loadSlices(chunks[i]![BLOB]);
     if (slices === null) continue;
-    const index = by > 0 ? firstAbove(slices.start, start) : firstFrom(slices.start, start) - 1;
+    // Those that start at the same time come before or after by lane; in the own lane, by their place beside the event.
+    const [first, end] = [firstFrom(slices.start, start), firstAbove(slices.start, start)];
+    const self = lane.id === own ? slices.row.subarray(first, end).indexOf(row) : -1;
+    const after = self >= 0 ? first + self + 1 : lane.id > own || (lane.id === own && row === NO_ROW) ? first : end;
+    const before = self >= 0 ? first + self - 1 : lane.id < own ? end - 1 : first - 1;
+    let index = by > 0 ? after : before;
+    while (index >= 0 && index < slices.length && isSkipped(slices, index)) index += by;
     if (index >= 0 && index < slices.length) return { lane, slices, index };
   }
   return null;

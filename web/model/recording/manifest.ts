@@ -87,7 +87,8 @@ export interface Manifest {
   long_tables: Map<string, LongTable>;
   critical_path: CriticalPath | null; // null: the report says why
   names: number | null;
-  frames: number | null; // blobs of call stacks, and of what each chunk contains by frame
+  frames: number | null; // blobs of call stacks, where events change theirs, and what each chunk contains by frame
+  cuts: number | null;
   sums: number | null;
   report: number;
   busy_shares: number | null; // `pictures` in the document
@@ -134,6 +135,7 @@ export function readManifest(json: string): Result<Manifest> {
     critical_path: path as CriticalPath | null,
     names: isCount(raw.names) ? raw.names : null,
     frames: isCount(raw.frames) ? raw.frames : null,
+    cuts: isCount(raw.cuts) ? raw.cuts : null,
     sums: isCount(raw.sums) ? raw.sums : null,
     report: isCount(raw.report) ? raw.report : -1,
     busy_shares: isCount(raw.pictures) ? raw.pictures : null,

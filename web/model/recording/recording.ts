@@ -7,7 +7,7 @@ import type { Source } from "../../read/source.ts";
 import type { SqlServer } from "../../read/sql_client.ts";
 import { NO_SUMS, readChunkSums, type ChunkSums } from "./chunk_sums.ts";
 import { Chunks } from "./chunks.ts";
-import { Frames, readFrames } from "./stack_frames.ts";
+import { Frames, readCuts, readFrames, type FrameCuts } from "./stack_frames.ts";
 import { readJob, type Job } from "../job/job.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
 import { readReport, readTables } from "./read_report.ts";
@@ -30,6 +30,7 @@ export interface Row {
 /** The call stacks of events, and what each chunk of events contains by frame. */
 export interface Stacks {
   frames: Frames;
+  cuts: FrameCuts;
   sums: ChunkSums;
 }
 
@@ -124,14 +125,15 @@ export class Recording {
   }
 
   private async readStacks(): Promise<Stacks> {
-    const { frames: framesBlob, sums: sumsBlob } = this.manifest;
-    if (framesBlob === null || sumsBlob === null) return { frames: new Frames(), sums: NO_SUMS };
-    const reads = [framesBlob, sumsBlob].map((blob) => this.chunks.loadPayload(blob));
-    const [framesRead, sumsRead] = await Promise.all(reads);
+    const { frames: framesBlob, cuts: cutsBlob, sums: sumsBlob } = this.manifest;
+    if (framesBlob === null || sumsBlob === null) return { frames: new Frames(), cuts: new Map(), sums: NO_SUMS };
+    const blobs = [framesBlob, sumsBlob, ...(cutsBlob === null ? [] : [cutsBlob])];
+    const reads = blobs.map((blob) => this.chunks.loadPayload(blob));
+    const [framesRead, sumsRead, cutsRead] = await Promise.all(reads);
     const frames = framesRead && readFrames(framesRead);
     const sums = frames && sumsRead && readChunkSums(sumsRead, frames.size);
     if (!frames || !sums) throw new Error("the call stacks of this recording cannot be read");
-    return { frames, sums };
+    return { frames, cuts: cutsRead ? readCuts(cutsRead, frames.size) : new Map(), sums };
   }
 
   /** The tables about the kernel of a row of `limits`; empty if the document has none. */

@@ -15,6 +15,15 @@ export interface Frame {
   name: string;
 }
 
+/** From `time` on, an event is in another frame: what it started in has ended. */
+export interface FrameCut {
+  time: number;
+  frame: number;
+}
+
+/** By lane, then by row. */
+export type FrameCuts = ReadonlyMap<number, ReadonlyMap<number, readonly FrameCut[]>>;
+
 export class Frames {
   private readonly roots = new Map<string, number>();
 
@@ -73,4 +82,20 @@ export function readFrames(payload: Payload): Frames {
     Number.isInteger(parents[id]) && parents[id]! >= 0 && parents[id]! < id ? parents[id]! : NO_FRAME;
   const frame = (id: number) => ({ id, parent: parentOf(id), table: text("table", id), name: text("name", id) });
   return new Frames(Array.from({ length: rows }, (_, id) => frame(id)));
+}
+
+/** Cuts to frames that do not exist are omitted. */
+export function readCuts({ rows, columns }: Payload, frames: number): FrameCuts {
+  const column = (name: string) => numbers(columns.get(name), rows, NaN);
+  const [lanes, row, time, frame] = ["lane", "row", "time", "frame"].map(column);
+  const cuts = new Map<number, Map<number, FrameCut[]>>();
+  for (let i = 0; i < rows; i++) {
+    if (!(frame![i]! >= 0 && frame![i]! < frames)) continue;
+    const ofLane = cuts.get(lanes![i]!) ?? new Map<number, FrameCut[]>();
+    cuts.set(lanes![i]!, ofLane);
+    const own = ofLane.get(row![i]!) ?? [];
+    ofLane.set(row![i]!, own);
+    own.push({ time: time![i]!, frame: frame![i]! });
+  }
+  return cuts;
 }

@@ -1,38 +1,68 @@
-// How well a text fits what was typed: its letters must occur in order. Letters that follow each other and letters at
-// the start of a word count more, and short texts more than long ones.
+// How well a text fits what was typed: each word must occur in it, as a part or as letters that start words, so "cma"
+// finds cudaMemcpyAsync. A whole word is better than the start of one, that better than a part, and that than single
+// letters; of equal ones, short texts are better.
 
-const START_OF_WORD = 3;
-const RUN = 2;
-
-/** Higher is better; null: the letters do not occur in this order. */
-export function fuzzyScore(text: string, typed: string): number | null {
-  const wanted = typed.toLowerCase().replace(/\s+/g, "");
-  if (wanted === "") return 0;
-  const found = text.toLowerCase();
-  const whole = found.indexOf(typed.toLowerCase().trim());
-  if (whole >= 0)
-    return wanted.length * (1 + RUN) + (isStart(text, whole) ? START_OF_WORD + RUN : RUN) - lengthCost(text);
-  let [score, at] = [0, -1];
-  for (const letter of wanted) {
-    const next = found.indexOf(letter, at + 1);
-    if (next < 0) return null;
-    const start = isStart(text, next) ? START_OF_WORD - 1 : 0;
-    score += 1 + (next === at + 1 && at >= 0 ? RUN : start);
-    at = next;
-  }
-  return score - lengthCost(text);
+export interface Match {
+  score: number; // higher is better
+  at: readonly number[]; // positions of the typed letters
 }
 
-const lengthCost = (text: string): number => Math.min(text.length, 400) / 200;
+const WHOLE = 4;
+const START = 3;
+const PART = 2;
+const LETTERS = 1;
+const LONGEST = 400; // characters that are looked at
+
+/** null: it does not fit. */
+export function matchOf(whole: string, typed: string): Match | null {
+  const text = whole.slice(0, LONGEST);
+  const words = typed.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  let score = 0;
+  const at: number[] = [];
+  for (const word of words) {
+    const found = wordIn(text, word);
+    if (found === null) return null;
+    score += found.score * word.length;
+    at.push(...found.at);
+  }
+  return { score: score - text.length / (4 * LONGEST), at };
+}
+
+function wordIn(text: string, word: string): Match | null {
+  const lower = text.toLowerCase();
+  let best: Match | null = null;
+  for (let at = lower.indexOf(word); at >= 0; at = lower.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    const isWhole = isStart(text, at) && (end === text.length || isStart(text, end) || !/[a-z0-9]/i.test(text[end]!));
+    const score = isWhole ? WHOLE : isStart(text, at) ? START : PART;
+    if (best === null || score > best.score) best = { score, at: Array.from(word, (_, i) => at + i) };
+  }
+  return best ?? lettersIn(text, lower, word);
+}
+
+/** Letters in order, each the start of a word or right after the one before. */
+function lettersIn(text: string, lower: string, word: string): Match | null {
+  const place = (letter: number, from: number): number[] | null => {
+    if (letter === word.length) return [];
+    for (let at = lower.indexOf(word[letter]!, from); at >= 0; at = lower.indexOf(word[letter]!, at + 1)) {
+      if (!isStart(text, at) && !(letter > 0 && at === from)) continue;
+      const rest = place(letter + 1, at + 1);
+      if (rest !== null) return [at, ...rest];
+    }
+    return null;
+  };
+  const at = word.length > 12 ? null : place(0, 0);
+  return at && { score: LETTERS, at };
+}
 
 const isStart = (text: string, at: number): boolean =>
-  at === 0 || /[^a-z0-9]/i.test(text[at - 1]!) || (/[A-Z]/.test(text[at]!) && /[a-z]/.test(text[at - 1]!));
+  at === 0 || /[^a-z0-9][a-z0-9]/i.test(text.slice(at - 1, at + 1)) || /[a-z][A-Z]/.test(text.slice(at - 1, at + 1));
 
 /** The texts that fit, best first; those that fit equally well keep their order. */
 export function fuzzySorted<T>(items: readonly T[], textOf: (item: T) => string, typed: string): T[] {
   const scored = items.flatMap((item) => {
-    const score = fuzzyScore(textOf(item), typed);
-    return score === null ? [] : [{ item, score }];
+    const match = matchOf(textOf(item), typed);
+    return match === null ? [] : [{ item, score: match.score }];
   });
-  return scored.sort((a, b) => b.score - a.score).map(({ item }) => item);
+  return typed.trim() === "" ? [...items] : scored.sort((a, b) => b.score - a.score).map(({ item }) => item);
 }

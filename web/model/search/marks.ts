@@ -60,7 +60,7 @@ export async function filteredNames(
     const [start, end, id] = [slices.start[i]!, slices.end[i]!, slices.name[i]!];
     const name = id === NO_NAME ? (lane.label ?? "") : recording.strings.textOf(id);
     const key = `${lane.table} ${name}`;
-    const sum = found.get(key) ?? { table: lane.table, name, count: 0, total: 0, first: start, last: end };
+    const sum = found.get(key) ?? { table: lane.table, name, kind: null, count: 0, total: 0, first: start, last: end };
     found.set(key, sum);
     sum.count++;
     sum.total += end - start;

@@ -11,6 +11,7 @@ import { NO_NAME, numbers, type Slices } from "../recording/slices.ts";
 export interface Name {
   table: string;
   name: string;
+  kind: string | null; // of work, of a kernel
   count: number;
   total: number; // ns
   first: number;
@@ -26,6 +27,7 @@ export async function readNames(recording: Recording): Promise<Name[]> {
   return Array.from({ length: payload.rows }, (_, row) => ({
     table: String(payload.columns.get("table")?.value(row) ?? ""),
     name: String(payload.columns.get("name")?.value(row) ?? ""),
+    kind: (payload.columns.get("kind")?.value(row) ?? null) as string | null,
     count: count[row]!,
     total: total[row]!,
     first: first[row]!,

@@ -38,6 +38,7 @@ export function reportedPart(recording: Recording): Range {
 
 /** Whether rows of the table can be shown on the timeline. */
 export function canShowOnTimeline(recording: Recording, table: ReportTable): boolean {
+  if (recording.manifest.job !== null) return false; // its tables have the times of many clocks
   if (table.name === "idle" || table.name === "samples") return table.rows.length > 0;
   if (table.columns.some((column) => TIMED.includes(column.name))) return true;
   const named = NAMED[table.name];

@@ -1,7 +1,7 @@
 // Histogram of the durations of one kernel's executions, over bins of equal ratio, exact, from the events themselves.
 
 import { useEffect, useState } from "preact/hooks";
-import { hueOf } from "../../layout/colors.ts";
+import { colorOf } from "../../layout/colors.ts";
 import { logBins, type Bin } from "../../layout/log_bins.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { amount, plural, duration, exact, grouped, moment } from "../../layout/time_text.ts";
@@ -71,7 +71,7 @@ function textOf({ from, to, count }: Bin): string {
 }
 
 function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executions }) {
-  const fill = useFill()(hueOf(executions.name));
+  const fill = useFill()(colorOf("kernel", executions.name));
   const sorted = executions.dur.slice().sort();
   const bins = logBins(sorted, BINS);
   const most = Math.max(...bins.map((bin) => bin.count));

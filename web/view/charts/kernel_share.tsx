@@ -1,11 +1,12 @@
 // Treemap of kernel time by name. Names too small to see share one area.
 
 import { pct } from "../../layout/cell_text.ts";
-import { DIMMED, hueOf } from "../../layout/colors.ts";
+import { DIMMED, colorOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { plural, duration, exact } from "../../layout/time_text.ts";
 import { treemap } from "../../layout/treemap.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recording/report.ts";
+import { KindLegend } from "../parts/kind_legend.tsx";
 import { showRow } from "../../model/table/row_navigation.ts";
 import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
@@ -46,7 +47,7 @@ export function KernelShare({ viewer, report }: ChartProps) {
           const box = boxes[i]!;
           const share = pct((total / all) * 100);
           const label = `${duration(total)}, ${share}`;
-          const background = fill(row === null ? DIMMED : hueOf(name));
+          const background = fill(row === null ? DIMMED : colorOf("kernel", name));
           const isWide = box.width > MIN_LABEL_WIDTH;
           return (
             <button
@@ -62,6 +63,7 @@ export function KernelShare({ viewer, report }: ChartProps) {
           );
         })}
       </div>
+      <KindLegend viewer={viewer} />
     </ChartSection>
   );
 }

@@ -2,7 +2,7 @@
 // intensity, and the peak of each kind of arithmetic. The limits are those of the analysis `arithmetic`, recovered as
 // rate over share.
 
-import { hueOf } from "../../layout/colors.ts";
+import { colorOf } from "../../layout/colors.ts";
 import { amount, plural, duration, grouped } from "../../layout/time_text.ts";
 import { logTicks } from "../../layout/value_ticks.ts";
 import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/kernel/roofline.ts";
@@ -63,7 +63,7 @@ export function Roofline({ viewer, report }: ChartProps) {
                 cx={x(each.intensity, width)}
                 cy={y(each.flop_per_s)}
                 r={3 + 7 * Math.sqrt(each.device_ns / longest)}
-                fill={fill(hueOf(each.name))}
+                fill={fill(colorOf("op", each.name))}
                 onClick={() => void showRow(viewer, report, table, each.row)}
               >
                 <title>{titleOf(each)}</title>

@@ -3,7 +3,7 @@
 
 import { useRef } from "preact/hooks";
 import type { Caption } from "../../draw/picture.ts";
-import { causeOf, hueOf } from "../../layout/colors.ts";
+import { causeOf, colorOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { exact, signedDuration } from "../../layout/time_text.ts";
 import { numberOf, textOf, type ReportTable } from "../../model/recording/report.ts";
@@ -40,7 +40,7 @@ export function Attribution({ table, caption, onOpen }: Props) {
           const cause = causeOf(name);
           const width = (50 * Math.abs(difference)) / most;
           const left = difference > 0 ? 50 : 50 - width;
-          const background = fill(isIdle ? cause.code : hueOf(name));
+          const background = fill(isIdle ? cause.code : colorOf("kernel", name));
           const title = `${kind}: ${name}\n${exact(base)} in BASE, ${exact(next)} in NEW`;
           return (
             <li key={row}>

@@ -3,7 +3,7 @@
 
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
-import { DIMMED, hueOf } from "../../layout/colors.ts";
+import { colorOf as colorOfEvent, DIMMED } from "../../layout/colors.ts";
 import { flameBoxes, type FlameBox } from "../../layout/flame_boxes.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, plural } from "../../layout/time_text.ts";
@@ -49,7 +49,7 @@ export function FlameView(props: Props) {
     event.stopPropagation();
   };
   const colorOf = (node: CallNode) =>
-    fill(node.table === "" || (isMatch !== null && !isMatch(node.name)) ? DIMMED : hueOf(node.name));
+    fill(node.table === "" || (isMatch !== null && !isMatch(node.name)) ? DIMMED : colorOfEvent(node.table, node.name));
   const placeOf = (x: number, width: number, depth: number) => {
     const top = px((isUpward ? flame.depth - 1 - depth : depth) * ROW);
     return { left: px(x), top, width: px(Math.max(1, width - 1)), height: px(ROW - 1) };

@@ -4,6 +4,7 @@
 import { Fragment } from "preact";
 import { duration } from "../../layout/time_text.ts";
 import type { Report, Verdict } from "../../model/recording/report.ts";
+import { namedSteps, stepsOf } from "../../model/range/step_entries.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { pct } from "../../layout/cell_text.ts";
 import { LinkedText } from "../parts/linked_text.tsx";
@@ -27,7 +28,7 @@ export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report
           <Figure name={`confidence, from ${verdict.basis}`} value={verdict.confidence} />
         )}
       </dl>
-      {verdict.parts.length > 0 && <Parts verdict={verdict} />}
+      {verdict.parts.length > 0 && <Parts report={report} verdict={verdict} />}
     </section>
   );
 }
@@ -42,14 +43,16 @@ function Figure({ name, value }: { name: string; value: string }) {
 }
 
 /** Where the step or the window went; all shares are of it. */
-function Parts({ verdict }: { verdict: Verdict }) {
+function Parts({ report, verdict }: { report: Report; verdict: Verdict }) {
   const step = verdict.share_of === "the critical path";
   const recording = verdict.recorder_ns
     ? `, ${step ? "without" : "with up to"} ${duration(verdict.recorder_ns)} of recording`
     : "";
+  const median = step ? namedSteps(stepsOf(report)).find(({ key }) => key === "median") : undefined;
+  const recorded = median && ` (the median step took ${duration(median.range.to - median.range.from)} as recorded)`;
   return (
     <p class="also">
-      {step ? "A step" : "The window"} of {duration(verdict.whole_ns ?? 0)}{recording}: {" "}
+      {step ? "A step" : "The window"} of {duration(verdict.whole_ns ?? 0)}{recording}{recorded}: {" "}
       {verdict.parts.map(({ text, time_ns: time, share_pct: share }, i) => (
         <Fragment key={text}>
           {i > 0 && ", "}

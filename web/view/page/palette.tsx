@@ -2,6 +2,7 @@
 // move through the list, Enter goes there.
 
 import { useMemo, useState } from "preact/hooks";
+import { shortName } from "../../layout/short_name.ts";
 import { plural } from "../../layout/time_text.ts";
 import { kernelDestinations, pageDestinations, tableDestinations } from "../../model/search/destinations.ts";
 import { trackDestinations, type Destination } from "../../model/search/destinations.ts";
@@ -9,6 +10,7 @@ import { fuzzySorted } from "../../model/search/fuzzy.ts";
 import type { PageName } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { Dialog } from "./dialog.tsx";
+import { NameText } from "../parts/name_text.tsx";
 import { useAsync } from "../parts/use_state.ts";
 
 const SHOWN = 50; // the others are counted
@@ -23,7 +25,7 @@ export function Palette({ viewer, pages, onClose }: Props) {
   const [typed, setTyped] = useState("");
   const [active, setActive] = useState(0);
   const all = useDestinations(viewer, pages);
-  const found = useMemo(() => fuzzySorted(all, ({ name }) => name, typed), [all, typed]);
+  const found = useMemo(() => fuzzySorted(all, ({ name }) => shortName(name), typed), [all, typed]);
   const shown = found.slice(0, SHOWN);
   const at = Math.min(active, shown.length - 1);
   const go = (destination: Destination | undefined) => {
@@ -61,7 +63,7 @@ export function Palette({ viewer, pages, onClose }: Props) {
       <ul id="destinations" class="destinations" role="listbox" aria-label="Destinations">
         {shown.map((destination, i) => {
           const key = `${i} ${destination.kind} ${destination.name}`;
-          const choice = { at: i, destination, isActive: i === at, onGo: () => go(destination) };
+          const choice = { at: i, destination, typed, isActive: i === at, onGo: () => go(destination) };
           return <Choice key={key} {...choice} />;
         })}
       </ul>
@@ -84,14 +86,14 @@ function useDestinations(viewer: Viewer, pages: Props["pages"]): Destination[] {
   }, [viewer, value]);
 }
 
-type ChoiceProps = { at: number; destination: Destination; isActive: boolean; onGo: () => void };
+type ChoiceProps = { at: number; destination: Destination; typed: string; isActive: boolean; onGo: () => void };
 
-function Choice({ at, destination, isActive, onGo }: ChoiceProps) {
+function Choice({ at, destination, typed, isActive, onGo }: ChoiceProps) {
   const show = (element: HTMLLIElement | null) => void (isActive && element?.scrollIntoView({ block: "nearest" }));
   const option = { ref: show, role: "option" } as const;
   return (
     <li {...option} id={`destination-${at}`} aria-selected={isActive} title={destination.name} onClick={onGo}>
-      <span>{destination.name}</span> <small>{destination.kind}</small>
+      <NameText name={destination.name} typed={typed} /> <small>{destination.kind}</small>
     </li>
   );
 }

@@ -14,6 +14,7 @@ import { Overview } from "../overview_page.tsx";
 import { Charts } from "../charts_page.tsx";
 import { bindGlobalKeys, type DialogName } from "./global_keys.ts";
 import { JobPage } from "../job_page.tsx";
+import { LostServer } from "./lost_server.tsx";
 import { KeyHelp } from "../timeline/key_help.tsx";
 import { Kernels } from "../kernels_page.tsx";
 import { Palette } from "./palette.tsx";
@@ -22,7 +23,8 @@ import { Steps } from "../steps_page.tsx";
 import { Tables } from "../tables_page.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "../timeline/timeline.tsx";
-import { useSelector, useViewerState } from "../parts/use_state.ts";
+import { rankOfPath } from "../../read/server.ts";
+import { useAsync, useSelector, useViewerState } from "../parts/use_state.ts";
 
 const LABELS: Record<PageName, string> = {
   comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels",
@@ -52,6 +54,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
     <>
       <header class="bar">
         {comparison === null ? <FileName viewer={viewer} /> : <Sides workspace={workspace} isBoth={Page === null} />}
+        {comparison === null && <RankSelect viewer={viewer} page={name} />}
         <nav aria-label="Pages">
           {pages.map((each) => (
             <button key={each} aria-current={each === name ? "page" : undefined} onClick={() => viewer.openPage(each)}>
@@ -62,6 +65,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
         <ThemeSwitch />
       </header>
       <Dialogs viewer={viewer} pages={pages.map((each) => ({ page: each, label: LABELS[each] }))} />
+      <LostServer words={viewer.recording.manifest.source.words} />
       {workspace.viewers.map((each, i) => (
         <Problem key={i} viewer={each} />
       ))}
@@ -75,10 +79,11 @@ export function Shell({ workspace }: { workspace: Workspace }) {
 }
 
 /** Counters of kernels have no times: a file that has only these has no timeline and no charts. Summaries of ranks have
-    a page of their own instead. */
+    a page of their own and, if their recordings fit, the timelines of all; everything else is a page of a rank. */
 function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolean {
   if (page === "job") return manifest.job !== null;
-  if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables" || page === "sql";
+  if (manifest.job !== null)
+    return page === "tables" || page === "sql" || (page === "timeline" && manifest.lanes.length > 0);
   if (page === "kernels") return manifest.kernels.length > 0;
   if (page === "steps") return manifest.lanes.some((lane) => lane.kind !== "value");
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
@@ -102,6 +107,23 @@ function FileName({ viewer }: { viewer: Viewer }) {
 function aboutFile(viewer: Viewer): string {
   const { source, program } = viewer.recording.manifest;
   return `${source.file}, recorded by ${source.tool || "an unknown tool"}, imported as ${source.importer}; ${program}`;
+}
+
+/** Leads from a job to the recording of each of its ranks, from there to the same page of others, and back. */
+function RankSelect({ viewer, page }: { viewer: Viewer; page: PageName }) {
+  const { value: ranks } = useAsync(() => viewer.recording.openRanks().catch(() => null), viewer);
+  if (!ranks || ranks.size === 0) return null;
+  const own = rankOfPath(location.pathname);
+  const place = own === null ? "" : `#page=${page}`;
+  const open = (rank: string) => location.assign(rank === "" ? "/" : `/rank/${rank}/${place}`);
+  return (
+    <select aria-label="Recording" value={own ?? ""} onChange={(event) => open(event.currentTarget.value)}>
+      <option value="">all ranks</option>
+      {[...ranks].map((rank) => (
+        <option key={rank} value={rank}>rank {rank}</option>
+      ))}
+    </select>
+  );
 }
 
 /** The names of both recordings; on pages about one recording, buttons to switch between them. */

@@ -2,6 +2,8 @@
 // the shell. Errors before the shell appears become one line on the page.
 
 import { render } from "preact";
+import { learnKinds } from "../../layout/colors.ts";
+import { learnNames } from "../../layout/short_name.ts";
 import { initiallyFolded } from "../../layout/tracks.ts";
 import { makeComparison, type Comparison } from "../../model/page/comparison.ts";
 import { Workspace } from "../../model/page/workspace.ts";
@@ -11,10 +13,12 @@ import { Recording } from "../../model/recording/recording.ts";
 import { sourceName } from "../../model/recording/source_name.ts";
 import { Viewer } from "../../model/page/viewer.ts";
 import type { Result } from "../../read/result.ts";
-import { serverSources } from "../../read/server.ts";
+import { connection, isToken } from "../../read/connection.ts";
+import { openSession, serverSources } from "../../read/server.ts";
 import { hasDocument, pageSources, workerDecoder } from "../../read/single_file.ts";
 import type { Source, Sources } from "../../read/source.ts";
 import { syncAddress } from "./address.ts";
+import { LostServer } from "./lost_server.tsx";
 import { Preparing } from "./preparing.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -26,19 +30,29 @@ export async function start(page: Document): Promise<void> {
   };
   try {
     const sources = openSources(page);
+    const showLost = () => workspaceShown || render(<LostServer words={null} />, root);
+    let workspaceShown = false;
+    connection.subscribe(showLost);
     await sources.prepared((progress) => {
       if (root.querySelector(".preparing") === null) root.replaceChildren();
       render(<Preparing progress={progress} />, root);
     });
     const next = await open(sources.document);
     if (!next.ok) return problem(next.error);
-    const workspace = new Workspace(next.value, await compared(sources, next.value));
+    const comparison = await compared(sources, next.value);
+    // Before anything is drawn, so that a kernel is called the same from the start.
+    const viewers = [next.value, ...(comparison ? [comparison.base] : [])];
+    const named = await Promise.all(viewers.map(({ recording }) => recording.names()));
+    learnKinds(named.flat());
+    learnNames(named.flat().flatMap(({ table, name }) => (table === "kernel" ? [name] : [])));
+    const workspace = new Workspace(next.value, comparison);
     const names = workspace.viewers.map((viewer) => sourceName(viewer.recording.manifest));
     page.title = `${names.join(" vs. ")} · gpu-profile`;
     if (workspace.comparison !== null) next.value.startAt("comparison");
     syncAddress(workspace);
     render(null, root);
     root.replaceChildren();
+    workspaceShown = true;
     render(<Shell workspace={workspace} />, root);
   } catch (error) {
     problem(error instanceof Error ? error.message : String(error));
@@ -62,6 +76,16 @@ async function compared(sources: Sources, next: Viewer): Promise<Comparison | nu
   return makeComparison(base.value, next, readReport(json));
 }
 
+/** The address of a program that was started again, opened in this tab: the page is loaded from there, at the
+    same place. */
+function takeToken(event: HashChangeEvent): void {
+  const token = new URL(event.newURL).hash.slice(1);
+  if (!isToken(token)) return;
+  event.stopImmediatePropagation();
+  history.replaceState(history.state, "", event.oldURL);
+  void openSession(token).then(() => location.reload(), () => {});
+}
+
 function openSources(page: Document): Sources {
   if (hasDocument(page)) return pageSources(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
   const advice = "To create a page with one, run: gpu-profile export html FILE -o OUT.html";
@@ -69,5 +93,6 @@ function openSources(page: Document): Sources {
   const fragment = location.hash.slice(1);
   const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
   if (token !== null) history.replaceState(null, "", location.pathname);
+  addEventListener("hashchange", takeToken); // before the address is followed
   return serverSources(token, location.pathname);
 }

@@ -12,7 +12,8 @@ interface Shown {
   error?: string;
 }
 
-export function useRangeAnswer(viewer: Viewer, range: Range | null): Shown {
+/** `sum`: what counts as in the range. */
+export function useRangeAnswer(viewer: Viewer, range: Range | null, sum = answerOf): Shown {
   const [shown, setShown] = useState<Shown>({});
   const latest = useRef<{ range: Range | null; asked: number }>({ range: null, asked: 0 });
   const running = useRef(false);
@@ -22,7 +23,7 @@ export function useRangeAnswer(viewer: Viewer, range: Range | null): Shown {
       mine = latest.current;
       const { asked } = mine;
       if (mine.range !== null)
-        await answerOf(viewer.recording, mine.range).then(
+        await sum(viewer.recording, mine.range).then(
           (answer) => setShown({ answer, asked }),
           (error: unknown) => setShown({ error: error instanceof Error ? error.message : String(error) }),
         );

@@ -10,6 +10,7 @@ import { showInRange } from "../../model/range/range_navigation.ts";
 import type { Range } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { AnswerTable, type AnswerRow } from "../range/answer_table.tsx";
+import { launchedIn } from "../../model/range/launched_work.ts";
 import { useRangeAnswer } from "../range/use_range_answer.ts";
 import { Swatch } from "../parts/swatch.tsx";
 
@@ -31,8 +32,8 @@ const KINDS = [
 type DifferenceTablesProps = { before: Place; after: Place; onShow?: (place: Place) => void };
 
 export function DifferenceTables({ before, after, onShow }: DifferenceTablesProps) {
-  const old = useRangeAnswer(before.viewer, before.range);
-  const now = useRangeAnswer(after.viewer, after.range);
+  const old = useRangeAnswer(before.viewer, before.range, launchedIn);
+  const now = useRangeAnswer(after.viewer, after.range, launchedIn);
   const answers = [old.answer, now.answer] as const;
   const found = useMemo(() => (answers[0] && answers[1] ? differenceOf(answers[0], answers[1]) : null), answers);
   const error = old.error ?? now.error;

@@ -7,6 +7,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } fro
 import { exactCell, isNumeric } from "../../layout/cell_text.ts";
 import type { ColumnFormat } from "../../layout/column_format.ts";
 import { columnWidths } from "../../layout/column_widths.ts";
+import type { MeasureText } from "../../layout/fit.ts";
 import { ROW, rowWindow, scrollTo } from "../../layout/row_window.ts";
 import { grouped } from "../../layout/time_text.ts";
 import type { Cell, ReportTable } from "../../model/recording/report.ts";
@@ -14,6 +15,7 @@ import type { Order } from "../../model/table/table_order.ts";
 import type { ShownRows } from "../../model/table/table_shape.ts";
 import { PRINT_WIDTH, usePrinting } from "../page/printing.ts";
 import { Head } from "./grid_head.tsx";
+import { NameText } from "../parts/name_text.tsx";
 
 const CELL = 18; // css pixels of padding and border in a cell
 const NARROW = 600;
@@ -70,7 +72,7 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
   const [active, setActive] = useState(0); // index into rows
   const printing = usePrinting();
   const cut = narrow || printing ? MAX_TEXT_NARROW : MAX_TEXT;
-  const widths = useMemo(() => columnWidths(table, formats, cut), [table, formats, cut]);
+  const widths = useMemo(() => columnWidths(table, formats, cut, inDigits()), [table, formats, cut]);
   const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
   const room = Math.max(ROW, height - ROW); // below the heads
 
@@ -142,6 +144,14 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
   );
 }
 
+/** Measures texts in the page's font, in widths of a digit, the unit `ch` of the columns. */
+function inDigits(): MeasureText {
+  const pen = document.createElement("canvas").getContext("2d")!;
+  pen.font = getComputedStyle(document.body).font;
+  const digit = pen.measureText("0").width || 1;
+  return (text) => pen.measureText(text).width / digit;
+}
+
 const cutText = (rows: number): string =>
   `Rows 1 to ${grouped(PRINTED_ROWS)} of ${grouped(rows)}. Save the table as CSV for all rows.`;
 
@@ -191,6 +201,10 @@ interface RowProps {
   onChoose: () => void;
 }
 
+function CellText({ cell, format }: { cell: Cell; format: ColumnFormat }) {
+  return format.isName && typeof cell === "string" ? <NameText name={cell} /> : <>{format.text(cell)}</>;
+}
+
 function Row({ table, place, cells, columns, formats, isActive, canOpen, onChoose }: RowProps) {
   return (
     <tr
@@ -208,7 +222,7 @@ function Row({ table, place, cells, columns, formats, isActive, canOpen, onChoos
           key={at} role="gridcell" aria-colindex={at + 1} class={isNumeric(table.columns[at]!) ? "number" : ""}
           title={cells ? exactCell(cells[at] ?? null, table.columns[at]!) : undefined}
         >
-          {cells ? formats[at]!.text(cells[at] ?? null) : "…"}
+          {cells ? <CellText cell={cells[at] ?? null} format={formats[at]!} /> : "…"}
         </td>
       ))}
     </tr>

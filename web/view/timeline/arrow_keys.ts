@@ -2,8 +2,9 @@
 // next track. Without a selection they select the first event of the window in the first row that has one.
 
 import { eventRefOf } from "../../model/page/details.ts";
-import { eventAt, isTimesOnly, neighbour, rangeOf, type SliceRef } from "../../model/recording/lane.ts";
+import { eventAt, isTimesOnly, neighbourInRow, rangeOf, rowOf, type SliceRef } from "../../model/recording/lane.ts";
 import type { Lane } from "../../model/recording/manifest.ts";
+import { NO_ROW } from "../../model/recording/slices.ts";
 import { around, type Range } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
@@ -13,8 +14,9 @@ export async function alongRow(timeline: TimelineCanvas, by: 1 | -1): Promise<vo
   const { selection } = viewer.state;
   const lane = laneOfSelection(viewer);
   if (!selection || !lane) return selectFirst(timeline);
-  if (lane.table === "gap") return viewer.select("gap", selection.row + by);
-  const found = await neighbour(viewer.recording, lane, selection.from, by);
+  const place = { start: selection.from, lane: lane.id, row: selection.row };
+  const found = await neighbourInRow(viewer.recording, rowOf(viewer.recording, lane), place, by);
+  if (found?.lane.table === "gap") return choose(viewer, found);
   if (found) show(timeline, found);
 }
 
@@ -50,10 +52,8 @@ async function selectFirst(timeline: TimelineCanvas): Promise<void> {
   const { viewer } = timeline;
   const { view } = viewer.state;
   for (const row of selectable(timeline)) {
-    const found = await Promise.all(row.map((lane) => neighbour(viewer.recording, lane, view.from - 1, 1)));
-    const inside = found.filter((each) => each !== null).filter((each) => rangeOf(each).from <= view.to);
-    const first = inside.sort((a, b) => rangeOf(a).from - rangeOf(b).from)[0];
-    if (first) return choose(viewer, first);
+    const first = await neighbourInRow(viewer.recording, row, { start: view.from, lane: -1, row: NO_ROW }, 1);
+    if (first && rangeOf(first).from <= view.to) return choose(viewer, first);
   }
 }
 

@@ -9,11 +9,14 @@ import { eventOfThread, idleRowOf } from "../../model/page/gap_links.ts";
 import { headingOf } from "../../model/table/heading.ts";
 import { kernelLinkOf } from "../../model/kernel/kernel_link.ts";
 import { showRowAbout } from "../../model/table/row_navigation.ts";
+import type { Row } from "../../model/recording/recording.ts";
 import type { ColumnSpec } from "../../model/recording/manifest.ts";
 import type { SourceLine } from "../../model/kernel/source_lines.ts";
 import type { Selection } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { Value } from "../../read/column.ts";
+import { CopyButton } from "../parts/copy_button.tsx";
+import { NameText } from "../parts/name_text.tsx";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
 
 export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails: (details: Details | null) => void }) {
@@ -41,6 +44,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
       </h2>
       <p class="full">{selection.name}</p>
       <p class="buttons">
+        <CopyButton text={() => selection.name} label="Copy name" title="Copy the full name" />{" "}
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
         <button onClick={highlight}>Highlight same name</button>{" "}
         <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>{" "}
@@ -116,10 +120,15 @@ function linksOf(viewer: Viewer, selection: Selection, { row }: Details): Links 
 
 function Fields({ details, links }: { details: Details; links: Links }) {
   const { row } = details;
-  const spec = row.columns.filter((column) => !LINKS.has(column.name) && row.value(column.name) !== null);
+  const shape = shapeOf(row);
+  const isShown = ({ name }: ColumnSpec) => !LINKS.has(name) && !(shape !== null && SHAPE.has(name));
+  const spec = row.columns.filter((column) => isShown(column) && row.value(column.name) !== null);
+  const length = row.number("dur");
   return (
     <table>
       <tbody>
+        {length !== null && <Field name="exactly" doc="Duration to the nanosecond." value={exact(length)} />}
+        {shape !== null && <Field name="grid, block" doc="Blocks of the launch, threads of a block." value={shape} />}
         {spec.map((column) => {
           const value = row.value(column.name);
           return (
@@ -140,6 +149,25 @@ function Fields({ details, links }: { details: Details; links: Links }) {
   );
 }
 
+function Field({ name, doc, value }: { name: string; doc: string; value: string }) {
+  return (
+    <tr title={doc}>
+      <th scope="row">{name}</th>
+      <td>{value}</td>
+    </tr>
+  );
+}
+
+const SHAPE = new Set(["grid", "block"].flatMap((name) => ["x", "y", "z"].map((axis) => `${name}_${axis}`)));
+
+/** "32,768, 128", "2 × 66, 384": axes of one element at the end are left out; null: not recorded. */
+function shapeOf(row: Row): string | null {
+  const sizes = ["grid", "block"].map((name) => ["x", "y", "z"].map((axis) => row.number(`${name}_${axis}`)));
+  if (sizes.some((axes) => axes[0] === null)) return null;
+  const shown = sizes.map((axes) => axes.slice(0, axes.findLastIndex((size) => size !== null && size > 1) + 1 || 1));
+  return shown.map((axes) => axes.map((size) => grouped(size ?? 1)).join(" × ")).join(", ");
+}
+
 function text(value: Value, column: ColumnSpec): string {
   if (value === null) return "–";
   if (typeof value === "string") return value;
@@ -155,7 +183,7 @@ function exactText(value: Value, column: ColumnSpec): string {
 }
 
 function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }) {
-  const { launch, python, work, work_count: count, enclosing, previous, next } = details;
+  const { launch, line, python, causes, work, work_count: count, enclosing, previous, next } = details;
   const of = viewer.state.selection;
   const link = (label: string, event: EventRef | null, after: (of: Selection, event: EventRef) => string) =>
     event && <Link viewer={viewer} label={label} event={event} after={of ? after(of, event) : ""} />;
@@ -164,10 +192,22 @@ function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }
   const submitted = count > 1 ? `submitted, first of ${grouped(count)}` : "submitted";
   return (
     <dl class="related">
-      {link("launched by", launch, (of, call) => `${duration(of.from - call.to)} earlier`)}
-      {link("Python line", python, lengthOf)}
+      {link("launched by", launch, (of, call) => `${duration(of.from - call.from)} earlier`)}
+      {line !== null && (
+        <>
+          <dt>Python line</dt>
+          <dd>{line}</dd>
+        </>
+      )}
+      {link("Python function", python, lengthOf)}
       {link(submitted, work, (of, { from }) => `${duration(from - of.to)} later`)}
       {enclosing.map((event, i) => link(i === 0 ? outer : "", event, lengthOf))}
+      {causes.length > 1 && (
+        <>
+          <dt>parts</dt>
+          <dd>{causes.map(({ cause, ns }) => `${cause} ${duration(ns)}`).join(", ")}</dd>
+        </>
+      )}
       {link("previous", previous, (of, { to }) => `gap ${duration(of.from - to)}`)}
       {link("next", next, (of, { from }) => `gap ${duration(from - of.to)}`)}
     </dl>
@@ -179,7 +219,9 @@ function Link({ viewer, label, event, after }: { viewer: Viewer; label: string; 
     <>
       <dt>{label}</dt>
       <dd>
-        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}>{event.name}</button>
+        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}>
+          <NameText name={event.name} />
+        </button>
         <small>{after}</small>
       </dd>
     </>

@@ -7,6 +7,7 @@ import { duration, exact, grouped, moment, percent } from "../../layout/time_tex
 import { isKept } from "../../model/range/kept_ranges.ts";
 import { measure, type DeviceMeasure, type Measure } from "../../model/range/measure.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
+import { KindLegend } from "../parts/kind_legend.tsx";
 import { Swatch } from "../parts/swatch.tsx";
 import { useViewerState } from "../parts/use_state.ts";
 
@@ -105,7 +106,7 @@ function MeasureRow(line: MeasureRowProps) {
 export function Legend({ viewer }: { viewer: Viewer }) {
   const lanes = viewer.recording.manifest.lanes.filter((lane) => lane.table === "gap");
   const present = new Set(lanes.map((lane) => lane.label ?? "unknown"));
-  if (present.size === 0) return null;
+  if (present.size === 0) return <KindLegend viewer={viewer} />;
   const known = CAUSES.filter((cause) => present.has(cause.name));
   const others = [...present].filter((name) => !known.some((cause) => cause.name === name)).map(causeOf);
   return (
@@ -118,6 +119,8 @@ export function Legend({ viewer }: { viewer: Viewer }) {
           </li>
         ))}
       </ul>
+      <h2>Kinds of work</h2>
+      <KindLegend viewer={viewer} />
       <p class="quiet">A low slice merges short events. The lower it is, the less of its duration they cover.</p>
     </section>
   );

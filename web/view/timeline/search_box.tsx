@@ -1,15 +1,19 @@
 // Search over all names: a list of matches with counts and times, and next and previous in time order. Matches are
 // highlighted on the tracks.
 
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { plural, duration, grouped } from "../../layout/time_text.ts";
 import { eventRefOf } from "../../model/page/details.ts";
 import { findNames } from "../../model/search/highlight.ts";
-import { eventsOf } from "../../model/search/marks.ts";
-import { findEvent, type Name } from "../../model/search/search.ts";
+import { matchOf } from "../../model/search/fuzzy.ts";
+import { eventsOf, type Marks } from "../../model/search/marks.ts";
+import { firstAbove, firstFrom } from "../../model/recording/slices.ts";
+import { findEvent, type Name, type Place } from "../../model/search/search.ts";
 import { FILTERS, readQuery, type Query } from "../../model/search/search_query.ts";
+import type { Selection } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { Result } from "../../read/result.ts";
+import { NameText } from "../parts/name_text.tsx";
 import { useViewerState } from "../parts/use_state.ts";
 
 const SHOWN = 100; // names in the list; the rest are only counted
@@ -35,6 +39,10 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
   const matches = useViewerState(viewer, (state) => state.matches);
   const test = query === "" ? null : readQuery(query, viewer.recording.manifest);
   const found = test?.ok && matches !== null ? matches : [];
+  const marks = useViewerState(viewer, (state) => state.marks);
+  const selection = useViewerState(viewer, (state) => state.selection);
+  const at = marks && selection && placeAmong(marks, selection);
+  const place = at === null ? "" : `${grouped(at)} of `;
 
   const change = (text: string) => {
     setStatus("");
@@ -47,10 +55,12 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
     const { selection, view } = viewer.state;
     const edge = by > 0 ? { time: view.from, lane: -1 } : { time: view.to, lane: Infinity };
     const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : edge;
-    const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by, filter);
+    if (among.length === 0) return setStatus("");
+    const from = (place: Place) => findEvent(viewer.recording, among, place, by, filter);
+    const further = await from(place);
+    const event = further ?? (await from({ time: -by * Infinity, lane: -by * Infinity }));
     if (event) viewer.choose(eventRefOf(viewer.recording, event), true);
-    const none = by > 0 ? "No later matches" : "No earlier matches";
-    setStatus(event || among.length === 0 ? "" : none);
+    setStatus(event && !further ? `continued at the ${by > 0 ? "start" : "end"}` : "");
   };
   handle.current = {
     focus: () => input.current?.select(),
@@ -79,25 +89,59 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
       />
       <button {...stepper(-1)} aria-label="Previous match" title="Previous match (Shift+N)">‹</button>
       <button {...stepper(1)} aria-label="Next match" title="Next match (N)">›</button>
-      <span class="quiet" role="status">{status || statusOf(query, test, matches)}</span>
+      <span class="quiet" role="status">
+        {place}
+        {statusOf(query, test, matches)}
+        {status && `; ${status}`}
+      </span>
       {open && found.length > 0 && (
-        <ul class="matches" aria-label="Matching names">
-          <li class="hide">
-            <button onClick={() => setOpen(false)}>Hide list</button>
-          </li>
-          {found.slice(0, SHOWN).map((name) => (
-            <li key={`${name.table} ${name.name}`}>
-              <button class="link" title={name.name} onClick={() => void step(1, name)}>{name.name}</button>
-              <small>{name.table}: {plural(name.count, "event")}, {duration(name.total)}</small>
-            </li>
-          ))}
-          {found.length > SHOWN && (
-            <li class="quiet">{grouped(found.length - SHOWN)} more names match; {INCLUDED}</li>
-          )}
-        </ul>
+        <Matches names={found} typed={query} onHide={() => setOpen(false)} onStep={(name) => void step(1, name)} />
       )}
     </div>
   );
+}
+
+interface MatchesProps {
+  names: readonly Name[];
+  typed: string;
+  onHide: () => void;
+  onStep: (name: Name) => void;
+}
+
+function Matches({ names, typed, onHide, onStep }: MatchesProps) {
+  const ranked = useMemo(() => byMatch(names, typed), [names, typed]);
+  return (
+    <ul class="matches" aria-label="Matching names">
+      <li class="hide">
+        <button onClick={onHide}>Hide list</button>
+      </li>
+      {ranked.slice(0, SHOWN).map((name) => (
+        <li key={`${name.table} ${name.name}`}>
+          <button class="link" title={name.name} onClick={() => onStep(name)}>
+            <NameText name={name.name} typed={typed} />
+          </button>
+          <small>{name.table}: {plural(name.count, "event")}, {duration(name.total)}</small>
+        </li>
+      ))}
+      {names.length > SHOWN && <li class="quiet">{grouped(names.length - SHOWN)} more names match; {INCLUDED}</li>}
+    </ul>
+  );
+}
+
+/** Names that are what was typed, or in which a word begins like it, come first; others, and those alike, by
+    their time. */
+function byMatch(found: readonly Name[], typed: string): Name[] {
+  const rank = (name: Name) => Math.ceil((matchOf(name.name, typed)?.score ?? 0) / Math.max(1, typed.trim().length));
+  return [...found].sort((a, b) => rank(b) - rank(a));
+}
+
+/** The place of the selected event among the marked ones, from 1; null if it is none of them. */
+function placeAmong(marks: Marks, { lane, from }: Selection): number | null {
+  const own = lane === null ? undefined : marks.get(lane);
+  if (own === undefined || own[firstFrom(own, from)] !== from) return null;
+  let before = 0;
+  for (const [other, starts] of marks) before += other < lane! ? firstAbove(starts, from) : firstFrom(starts, from);
+  return before + 1;
 }
 
 /** The number of matches and what the filters limit them to, or why there are none. */

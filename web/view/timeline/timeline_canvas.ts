@@ -8,7 +8,7 @@ import { Fitter } from "../../layout/fit.ts";
 import { hit, type Hit } from "../../layout/hit.ts";
 import { HEAD, sceneOf, type FrameInput, type SceneSource } from "../../layout/scene.ts";
 import { placeTracks, changesToReveal, type Placement, type TrackTree } from "../../layout/tracks.ts";
-import { drawnAt, valueAt, type SliceRef } from "../../model/recording/lane.ts";
+import { drawnAt, valueAt, type TimedValue, type SliceRef } from "../../model/recording/lane.ts";
 import type { Lane } from "../../model/recording/manifest.ts";
 import type { BusyShares } from "../../model/recording/report.ts";
 import type { State } from "../../model/page/state.ts";
@@ -167,7 +167,7 @@ export class TimelineCanvas {
   }
 
   /** The counter value under a point. */
-  valueAt(x: number, y: number): { lane: Lane; time: number; value: number } | null {
+  valueAt(x: number, y: number): ({ lane: Lane } & TimedValue) | null {
     const target = this.hit(y);
     if (target.zone !== "track" || target.track.kind !== "counter") return null;
     const lane = target.lanes.find((each) => each.kind === "value");

@@ -3,7 +3,9 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { kindOf } from "../../model/recording/event_kind.ts";
+import { shortName } from "../../layout/short_name.ts";
 import { amount, plural, duration, moment, percent } from "../../layout/time_text.ts";
+import type { Lane } from "../../model/recording/manifest.ts";
 import { NO_NAME } from "../../model/recording/slices.ts";
 import type { Strings } from "../../model/recording/strings.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
@@ -18,9 +20,9 @@ export interface Pointed {
 export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number, y: number): Pointed | null {
   const counter = timeline.valueAt(x, y);
   if (counter !== null) {
-    const { lane, value, time } = counter;
+    const { lane, value, low, high, time } = counter;
     const since = `since ${moment(time, Math.max(1, timeline.nsPerPixel))}`;
-    return { x, y, name: lane.label ?? lane.table, lines: [amount(value, lane.unit), since] };
+    return { x, y, name: lane.label ?? lane.table, lines: [valueText(lane, value, low, high), since] };
   }
   const found = timeline.drawnAt(x, y);
   const critical = criticalLine(timeline, x, y);
@@ -32,9 +34,16 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const share = percent(slices.busy[index]! / Math.max(1, end - start));
   const merged = `${plural(count, "event")} covering ${share} of ${length}; the name is that of the longest`;
   const starts = `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`;
-  const lines = [count > 1 ? merged : `${kindOf(lane.table)}, ${length}`, starts];
+  const kind = lane.table === "gap" ? "part of idle time" : kindOf(lane.table);
+  const lines = [count > 1 ? merged : `${kind}, ${length}`, starts];
   if (critical !== null) lines.push(`critical path: ${critical}`);
-  return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
+  return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : shortName(strings.textOf(id)), lines };
+}
+
+/** A bit mask has no mean: where several values are merged, those that are different are not shown as one. */
+function valueText({ label, unit }: Lane, value: number, low: number, high: number): string {
+  if (!label?.includes("throttle.reasons")) return amount(value, unit);
+  return low === high ? `0x${value.toString(16)}` : "several values; zoom in";
 }
 
 /** The class of the part of the critical path under a point, its length, and what the class takes of the path. */
