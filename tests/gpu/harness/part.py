@@ -24,7 +24,7 @@ OK, FAILED, SKIPPED, UNREACHED = "ok", "FAILED", "skipped", "not reached"
 
 class Journal:
     def __init__(self, path):
-        self.path, self.verdicts, self.begun = Path(path), {}, {}
+        self.path, self.verdicts, self.partly, self.begun = Path(path), {}, {}, {}
         if self.path.exists():
             for line in self.path.read_text(encoding="utf-8").splitlines():
                 self._take(line)
@@ -36,6 +36,9 @@ class Journal:
             return  # the line that was being written when the part was killed
         if "begun" in entry:
             self.begun[entry["begun"]] = self.begun.get(entry["begun"], 0) + 1
+        elif entry.get("verdict") == UNREACHED:  # it ended well, and goes on in another run
+            self.partly[entry["name"]] = entry
+            self.begun.pop(entry["name"], None)
         elif "name" in entry:
             self.verdicts[entry["name"]] = entry
 
@@ -138,8 +141,14 @@ class Part:
         for check in self.checks:
             unreached = {"name": check.name, "part": check.part, "expects": check.expects, "verdict": UNREACHED, "measured": [], "figures": {},
                          "reason": "no time was left in this run; run the part again to go on", "evidence": [], "seconds": 0}
-            rows.append(self.journal.verdicts.get(check.name, unreached))
+            rows.append(self.journal.verdicts.get(check.name) or self.journal.partly.get(check.name, unreached))
         return rows
+
+    def next(self):
+        """Where another call goes on, or None: nothing is left."""
+        left = [check for check in self.checks if check.name not in self.journal.verdicts]
+        most = sum(check.limit_s for check in left)
+        return f"the same call again goes on with {left[0].name}: {len(left)} checks, at most {most:.0f} s" if left else None
 
     def write(self):
         """Results, report and archive as they are now."""
@@ -149,7 +158,7 @@ class Part:
 
         def note(trimmed):
             write_json(self.folder / "results.json", {"part": self.name, "machine": facts, "trimmed": trimmed, "checks": rows})
-            (self.folder / "report.md").write_text(report.page(self.name, facts, rows, trimmed), encoding="utf-8")
+            (self.folder / "report.md").write_text(report.page(self.name, facts, rows, trimmed, self.next()), encoding="utf-8")
 
         self.archive.write(note)
         shutil.copyfile(self.folder / "report.md", self.out / f"{self.name}.md")

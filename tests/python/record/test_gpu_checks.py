@@ -93,6 +93,7 @@ def machine(program, packed, tmp_path_factory):
     """The environment of a machine with a GPU, as far as the checks can see."""
     folder = tmp_path_factory.mktemp("machine")
     make_counters(folder / "counters.csv")
+    (folder / "stalls.txt").write_text("sample add_nothing_spin add_nothing_spin 7 16 3=40 4=30\ncount add_nothing_spin add_nothing_spin 7 16 smsp__sass_inst_executed=10\n")
     (folder / "driver.txt").write_text(DEVICE + "counter 0 energy_j 300 20\nset 0 gpm_sm_active 90\nset 0 gpm_sm_occupancy 60\n")
     fakes = program.fakes
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GPUPROF_", "PYTHON"))}
@@ -100,7 +101,7 @@ def machine(program, packed, tmp_path_factory):
         "LD_LIBRARY_PATH": str(fakes), "GPUPROF_CUDA": str(fakes / "libcuda.so.1"), "GPUPROF_CUPTI": str(fakes / "libcupti.so.13"),
         "GPUPROF_FAKE_CUDA_SCRIPT": str(make_scripts(folder)), "GPUPROF_FAKE_CUDA_SIM": SIMULATED,
         "GPUPROF_NVML": str(fakes / "libnvidia-ml.so.1"), "GPUPROF_FAKE_NVML": str(folder / "driver.txt"),
-        "GPUPROF_FAKE_PM": f"series={folder / 'counters.csv'}", "GPUPROF_FAKE_TORCH_ANY": "steps.py:labelled.py:workers.py:regions.py:order_streams.py:slow_steps.py", "PYTHONPATH": str(ROOT / "tests/fakes/frameworks"), "GPU_CHECKS_SMALL": "1", "PYTHON": sys.executable,
+        "GPUPROF_FAKE_STALLS": str(folder / "stalls.txt"), "GPUPROF_FAKE_PM": f"series={folder / 'counters.csv'}", "GPUPROF_FAKE_TORCH_ANY": "steps.py:labelled.py:workers.py:regions.py:order_streams.py:slow_steps.py", "PYTHONPATH": str(ROOT / "tests/fakes/frameworks"), "GPU_CHECKS_SMALL": "1", "PYTHON": sys.executable,
         "GPUPROF_GPU_PROGRAMS": str(ROOT / "tests/fakes/gpu_programs"), "PATH": f"{ROOT / 'tests/fakes/smi'}:{os.environ['PATH']}",
     }
     return environment
