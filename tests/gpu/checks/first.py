@@ -29,7 +29,7 @@ def stalls_with_tracing(case):
     count = case.scaled(300)
     plain, sampled = (record(case, storm(case, "overlap", count), *options, name=name) for name, options in (("plain", ()), ("stalls", ("--stalls",))))
     alone, beside = (last_json(capture.done).get("overlap", 0.0) for capture in (plain, sampled))
-    samples = sum(row[0] or 0 for row in selected(case, sampled, "select sum(value) from instruction_counter where metric like 'samples.%'"))
+    samples = sum(row[0] or 0 for row in selected(case, sampled, "select sum(value) from instruction_counter where metric like 'samples.%' and metric not like '%_not_issued'"))
     kernels, launched = sampled.kernels(), last_json(sampled.done).get("kernels", -1)
     case.answer(kernels == launched and samples > 0 and beside >= CONCURRENT * alone,
                 f"{kernels:,} of {launched:,} kernels, {samples:,.0f} samples; two streams overlap x{beside:.2f}, x{alone:.2f} without samples; lost: {all_losses(sampled)}",

@@ -85,14 +85,13 @@ class Part:
             if left < min(check.limit_s, LEAST_S):
                 continue
             verdict = self._verdict_of(check, min(check.limit_s, left))
-            if verdict:
-                self.journal.write(verdict)
-                self.say(report.line(verdict))
+            self.journal.write(verdict)
+            self.say(report.line(verdict))
             self.write()
         return self.results()
 
     def _verdict_of(self, check, limit_s):
-        """The entry of the journal, or None: the part's time was over before the check's own."""
+        """The entry of the journal."""
         begun = time.monotonic()
         entry = {"name": check.name, "part": check.part, "expects": check.expects}
         missing = self.machine.missing(check.needs)
@@ -113,7 +112,7 @@ class Part:
         if status is not None:
             return self._ended(entry, FAILED, f"the check itself ended with {status}; see {check.name}/error.txt", seconds)
         if limit_s < check.limit_s:
-            return None
+            return self._ended(entry, UNREACHED, "the part's time was over before the check's own; run the part again to go on", seconds)
         return self._ended(entry, FAILED, f"did not end in {limit_s:.0f} s", seconds)
 
     def _ended(self, entry, verdict, reason, seconds):

@@ -122,7 +122,7 @@ def results(folder, name):
 
 @pytest.mark.parametrize("name", ["part1", "part2", "part3"])
 def test_every_check_runs_over_the_fakes(packed, machine, tmp_path, name):
-    done = run_all(packed, machine, tmp_path, name)
+    done = run_all(packed, machine, tmp_path, "--patience", "5", name)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     rows, names, page = results(tmp_path, name)
     for check, row in rows.items():
