@@ -21,12 +21,13 @@ from pathlib import Path
 
 import pytest
 from fake_driver import DEVICE
+from nightly import NIGHTLY
 from patience import HANGS_S  # noqa: E402
 from recordings_of_cupti import KERN, ROOT, lines, script_of_records
 
 GPU = ROOT / "tests/gpu"
 sys.path.insert(0, str(GPU))
-from harness import archive, elf, part, processes, turns  # noqa: E402
+from harness import archive, cuda_compiler, elf, part, processes, turns  # noqa: E402
 from harness.check import Case, Checks  # noqa: E402
 
 # What the fakes cannot say, or a busy machine cannot: the verdict may be either, but the check must run to its end.
@@ -138,6 +139,7 @@ def test_every_check_runs_over_the_fakes(packed, machine, tmp_path, name):
 
 OWN_CHECKS = '''
 import os, subprocess, sys, time
+from harness import turns
 from harness.check import Checks
 CHECKS = Checks("part4")
 COUNT = os.environ["COUNT"]
@@ -188,6 +190,11 @@ def interrupted(case):
 @CHECKS.add("needs what is not here", needs=("gpu", "nsys"))
 def needs(case):
     begin(case, "needs")
+
+@CHECKS.add("too few rounds")
+def partly(case):
+    begin(case, "partly")
+    turns.compare(case, "partly", "ms", {"nothing": [1.0] * int(os.environ.get("ROUNDS", "9"))}, {})
 '''
 
 
@@ -216,7 +223,7 @@ def test_no_check_stops_the_others(own, machine, tmp_path):
     assert done.returncode == 1, done.stdout + done.stderr
     rows, names, page = results(tmp_path, "part4")
     assert {name: row["verdict"] for name, row in rows.items()} == {
-        "works": "ok", "crashes": "FAILED", "raises": "FAILED", "hangs": "FAILED", "commands": "FAILED", "interrupted": "ok", "needs": "skipped"}
+        "works": "ok", "crashes": "FAILED", "raises": "FAILED", "hangs": "FAILED", "commands": "FAILED", "interrupted": "ok", "needs": "skipped", "partly": "ok"}
     assert rows["crashes"]["reason"] == "the check itself ended with -6; see crashes/error.txt"
     assert rows["raises"]["reason"] == "the check broke off: KeyError: 'nothing'"
     assert rows["hangs"]["reason"].startswith("did not end in 2 s") and rows["hangs"]["measured"] == ["hangs began", "its child"]
@@ -270,6 +277,39 @@ def test_a_part_ends_in_time(own, machine, tmp_path):
     assert (done.returncode, (tmp_path / "count").exists()) == (3, False), done.stdout
     assert "1 not reached" in done.stdout
     assert run_all(own, machine, tmp_path, "--only", "interrupted", "part4", **count).returncode == 0
+
+
+def test_what_is_measured_in_part_goes_on(own, machine, tmp_path):
+    """Too few rounds are no failure, however often; the report and the last line say where the same call goes on."""
+    for runs in (1, 2, 3):
+        done = run_all(own, machine, tmp_path, "--only", "partly", "part4", ROUNDS="1", COUNT=str(tmp_path / "count"))
+        rows, _, page = results(tmp_path, "part4")
+        assert done.returncode == 3 and rows["partly"]["verdict"] == "not reached", done.stdout
+        assert rows["partly"]["reason"] == "partly: 1 rounds were made, too few for an interval; run the part again to go on"
+        assert "the same call again goes on with partly: 1 checks, at most 60 s" in done.stdout and "Not complete: the same call again" in page
+        assert begun(tmp_path) == ["partly"] * runs
+    assert run_all(own, machine, tmp_path, "--only", "partly", "part4", COUNT=str(tmp_path / "count")).returncode == 0
+
+
+def test_programs_that_do_not_run_here_are_not_used(own, machine, tmp_path):
+    broken = tmp_path / "programs"
+    broken.mkdir()
+    (broken / "storm").write_text("#!/bin/sh\necho 'storm: CUDA driver version is insufficient for CUDA runtime version' >&2\nexit 1\n")
+    (broken / "storm").chmod(0o755)
+    done = run_all(own, machine, tmp_path, "--only", "cupti-interface", "--only", "exit-order", "part1", GPUPROF_GPU_PROGRAMS=str(broken))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {row["reason"].rpartition(": ")[2] for row in results(tmp_path, "part1")[0].values() if row["verdict"] == "skipped"} == {
+        "CUDA driver version is insufficient for CUDA runtime version"}
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="compiles CUDA programs with NVIDIA's packages: ./test --nightly")
+def test_cuda_programs_run_from_r525_on(tmp_path):
+    cuda_compiler.compile_programs(sorted(GPU.glob("workloads/*.cu")), tmp_path / "programs", ROOT / "build/cuda-tools")
+    for name in ("storm", "kernels"):
+        assert cuda_compiler.ptx_of(tmp_path / "programs" / name) == {(b"8.0", b"sm_80")}, "of CUDA 12.0"
+        done = subprocess.run([tmp_path / "programs" / name], capture_output=True, text=True, timeout=HANGS_S, check=False)
+        assert done.returncode in (1, 2), "it starts, with the runtime beside it"
+    assert not elf.missing_here((2, 0), elf.needs(tmp_path / "programs/storm")[0], tmp_path / "programs")
 
 
 @pytest.mark.parametrize(("change", "said"), [
