@@ -12,6 +12,7 @@
 #include "tests/fakes/cupti/client.h"
 #include "tests/fakes/cupti/cupti_script.h"
 #include "tests/fakes/cupti/faults.h"
+#include "tests/fakes/cupti/overhead_data.h"
 
 namespace fake_cupti {
 namespace {
@@ -172,6 +173,7 @@ void deliver(Channel& channel, Lane& lane, const unsigned char* record, std::uin
     if (lane.buffer.bytes != nullptr && !fits(lane.buffer, bytes)) full = detach(lane);
     if ((lane.buffer.bytes != nullptr || request_buffer(channel, lane.buffer)) && fits(lane.buffer, bytes)) {
         std::memcpy(lane.buffer.bytes + lane.buffer.used, record, bytes);
+        if (kind == kOverhead) add_overhead_data(lane.buffer.bytes + lane.buffer.used, bytes);
         lane.buffer.places.push_back(static_cast<std::uint32_t>(lane.buffer.used));
         lane.buffer.used += bytes;
         lane.buffer.running |= running;

@@ -31,7 +31,7 @@ from harness import archive, cuda_compiler, elf, part, processes, turns  # noqa:
 from harness.check import Case, Checks  # noqa: E402
 
 # What the fakes cannot say, or a busy machine cannot: the verdict may be either, but the check must run to its end.
-ROUGH = {"doctor", "killed", "python-stacks", "waits-between-streams", "window-by-nvtx"}
+ROUGH = {"doctor", "killed", "python-stacks", "waits-between-streams"}
 # An add of 64 K, 1 M and 16 M elements, softmax of 16 M, a product of 4 M.
 SIMULATED = "current; kernel 0 constant 1000; kernel 117 constant 2000; kernel 121 constant 9000; kernel 125 constant 70000; " \
             "kernel 225 constant 60000; kernel 323 constant 55000; cold 1.2; latency_ns 0"
@@ -291,12 +291,12 @@ def test_what_is_measured_in_part_goes_on(own, machine, tmp_path):
     assert run_all(own, machine, tmp_path, "--only", "partly", "part4", COUNT=str(tmp_path / "count")).returncode == 0
 
 
-def test_programs_that_do_not_run_here_are_not_used(own, machine, tmp_path):
+def test_programs_that_do_not_run_here_are_not_used(packed, machine, tmp_path):
     broken = tmp_path / "programs"
     broken.mkdir()
     (broken / "storm").write_text("#!/bin/sh\necho 'storm: CUDA driver version is insufficient for CUDA runtime version' >&2\nexit 1\n")
     (broken / "storm").chmod(0o755)
-    done = run_all(own, machine, tmp_path, "--only", "cupti-interface", "--only", "exit-order", "part1", GPUPROF_GPU_PROGRAMS=str(broken))
+    done = run_all(packed, machine, tmp_path, "--only", "cupti-interface", "--only", "exit-order", "part1", GPUPROF_GPU_PROGRAMS=str(broken))
     assert done.returncode == 0, done.stdout + done.stderr
     assert {row["reason"].rpartition(": ")[2] for row in results(tmp_path, "part1")[0].values() if row["verdict"] == "skipped"} == {
         "CUDA driver version is insufficient for CUDA runtime version"}
