@@ -73,7 +73,7 @@ std::string file_of(const std::string& program, const std::string& path, const s
     return as_it_is ? program : find_in_path(program, path, root);
 }
 
-// The Python that runs `file`: itself, or the one that its first line names; "" if it is no program of Python.
+// The Python that runs `file`: itself, or the one that its first line names; "" if the program is not Python.
 std::string python_of(const std::string& file, const std::string& path, const std::string& root) {
     if (file.substr(file.rfind('/') + 1).starts_with("python")) return file;
     std::string line;
@@ -134,11 +134,13 @@ Result<Library> find_cupti(const std::string& program, std::string_view what,
         bool refused = code == kNotInitialized || code == kUnknownError;
         if (lacks == nullptr && !refused) return library;
         if (refused && newer.empty()) newer = fmt::format("{} answers {}", library->path(), code);
-        if (lacks != nullptr && old.empty()) old = fmt::format("{} lacks {}: {} need CUPTI 12.6 or later", library->path(), lacks, what);
+        if (lacks != nullptr && old.empty())
+            old = fmt::format("{} lacks {}: {} need CUPTI 12.6 or later", library->path(), lacks, what);
     }
     if (!newer.empty())
-        return Error{ExitCode::empty, newer + ": it may be newer than the driver, and there is no other that works; "
-                                              "install a CUPTI of the driver's CUDA version (nvidia-smi shows it)"};
+        return Error{ExitCode::empty, newer +
+                                          ": it may be newer than the driver, and there is no other that works; "
+                                          "install a CUPTI of the driver's CUDA version (nvidia-smi shows it)"};
     if (!old.empty()) return Error{ExitCode::empty, old + "; set GPUPROF_CUPTI to the path of one"};
     return Error{ExitCode::empty,
                  fmt::format("libcupti not found{}; pip install nvidia-cuda-cupti, or set GPUPROF_CUPTI to the path of "

@@ -115,7 +115,7 @@ Buffers& buffers() noexcept { return pool; }
 int Buffers::hand_to(const Cupti& cupti) noexcept {
     cupti_ = &cupti;
     constexpr std::uint32_t kFirstVersionWithoutBuffer =
-        27;  // API version of CUDA 12.9; source: pytorch/kineto, issue 1534
+        27;                                              // API version of CUDA 12.9; source: pytorch/kineto, issue 1534
     constexpr std::uint32_t kFirstVersionWithData = 22;  // of CUDA 12.4
     std::uint32_t version = 0;
     cupti.cuptiGetVersion(&version);

@@ -12,7 +12,6 @@
 #include "tests/fakes/cupti/client.h"
 #include "tests/fakes/cupti/cupti_script.h"
 #include "tests/fakes/cupti/faults.h"
-#include "tests/fakes/cupti/overhead_data.h"
 
 namespace fake_cupti {
 namespace {

@@ -1,8 +1,6 @@
 // The data of records of overhead, which the client frees (cupti_activity.h of CUPTI 12.4 and later: "Client is responsible
 // for freeing this memory using the free function when done"). With GPUPROF_FAKE_OVERHEAD_DATA set each such record has
 // some, and what was not freed is said when the process ends. A block is so large that malloc maps it, and free unmaps it.
-#include "tests/fakes/cupti/overhead_data.h"
-
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -11,6 +9,8 @@
 #include <cstring>
 #include <mutex>
 #include <vector>
+
+#include "tests/fakes/cupti/delivery.h"
 
 namespace {
 

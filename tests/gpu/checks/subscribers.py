@@ -1,4 +1,4 @@
-"""Part 1: the interface of CUPTI that a recording uses, and what JAX's profiler gets beside it; PyTorch's is in first.py."""
+"""Part 1: the interface of CUPTI that a recording uses, and what the profiler of JAX gets then; that of PyTorch is in first.py."""
 
 import json
 

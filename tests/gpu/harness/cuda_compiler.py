@@ -74,14 +74,14 @@ def mixed_toolkit(folder):
 
 
 def compile_programs(sources, target, tools):
-    """Compiles each source into `target`; returns how. `tools` is a folder for the toolkit, if one has to be made."""
+    """Compiles each source into `target`; returns how. `tools` is a folder for the toolkit, if one must be made."""
     nvcc = installed_nvcc()
     if nvcc:
         command, how = [nvcc, *OPTIONS, "-cudart", "static"], f"{nvcc}, static runtime"
     else:
         made = mixed_toolkit(tools)
         command = [made / "bin/nvcc", *OPTIONS, "-cudart", "shared", "-cudadevrt", "none", f"-L{made / 'lib'}", "-Xlinker", "-rpath=$ORIGIN"]
-        how = f"NVIDIA's packages, {RUNTIME} beside the programs"
+        how = f"NVIDIA's packages, {RUNTIME} next to the programs"
     target.mkdir(exist_ok=True)
     for source in sources:
         quietly(*command, "-o", target / source.stem, source)

@@ -308,7 +308,7 @@ def test_cuda_programs_run_from_r525_on(tmp_path):
     for name in ("storm", "kernels"):
         assert cuda_compiler.ptx_of(tmp_path / "programs" / name) == {(b"8.0", b"sm_80")}, "of CUDA 12.0"
         done = subprocess.run([tmp_path / "programs" / name], capture_output=True, text=True, timeout=HANGS_S, check=False)
-        assert done.returncode in (1, 2), "it starts, with the runtime beside it"
+        assert done.returncode in (1, 2), "it starts, with the runtime next to it"
     assert not elf.missing_here((2, 0), elf.needs(tmp_path / "programs/storm")[0], tmp_path / "programs")
 
 

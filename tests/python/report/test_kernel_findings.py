@@ -15,7 +15,9 @@ RECORDINGS = ("kernels", "memory_bound", "transformer", "triton")
 def vendor_rules(name):
     """By launch: the rules with an estimated gain for the whole kernel, the largest first, and what the first rule says."""
     rules = {}
-    text = gzip.open(FIXTURES / f"ncu/{name}.details.csv.gz", "rt").read()
+    packed = next((FIXTURES / "ncu").glob(f"{name}.details.csv.*"))
+    plain = subprocess.run(["zstd", "-dcq", packed], stdout=subprocess.PIPE, check=True).stdout if packed.suffix == ".zst" else gzip.open(packed).read()
+    text = plain.decode()
     for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])):
         if row["Rule Name"]:
             rules.setdefault(int(row["ID"]), []).append(row)

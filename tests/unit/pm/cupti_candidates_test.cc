@@ -70,8 +70,10 @@ TEST_F(Pythons, of_a_script_are_those_of_its_first_line) {
     std::ofstream(in("venv/bin/torchrun")) << "#!" << in("venv/bin/python3") << "\nimport sys\n";
     fs::permissions(root_ / "venv/bin/torchrun", fs::perms::owner_all);
     EXPECT_EQ(place_of(places_of("torchrun", {{"PATH", in("venv/bin")}}), venv_), 0);
-    std::ofstream(in("venv/bin/tool")) << "\x7f" "ELF";
-    EXPECT_GT(place_of(places_of(in("venv/bin/tool"), {}), venv_), 0) << "a program that is not Python's maps what the system has";
+    std::ofstream(in("venv/bin/tool")) << "\x7f"
+                                          "ELF";
+    EXPECT_GT(place_of(places_of(in("venv/bin/tool"), {}), venv_), 0)
+        << "a program that is not Python's maps what the system has";
 }
 
 TEST_F(Pythons, come_after_a_library_that_is_to_be_tried_first) {
