@@ -56,7 +56,9 @@ static_assert(KernelNames::kTexts == std::size_t{1} << (64 - 50));
 KernelNames& kernel_names() noexcept { return all_kernel_names; }
 
 // Source: cupti_activity.h of CUPTI 12.4 and later, overheadData.
-void free_overhead_data(const cupti::Record& view, std::uint8_t* record) noexcept {
+void free_overhead_data(std::uint8_t* record, const std::uint8_t* end) noexcept {
+    cupti::Record view({reinterpret_cast<const char*>(record), static_cast<std::size_t>(end - record)});
+    if (view.kind() != cupti::Kind::overhead || view.get(cupti::overhead::data) == 0) return;
     std::free(reinterpret_cast<void*>(view.get(cupti::overhead::data)));
     std::memset(record + cupti::overhead::data.offset, 0, sizeof(std::uint64_t));
 }
@@ -64,8 +66,8 @@ void free_overhead_data(const cupti::Record& view, std::uint8_t* record) noexcep
 void KernelNames::keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid, bool free_data) noexcept {
     std::uint8_t* record = nullptr;
     while (cupti.cuptiActivityGetNextRecord(bytes, valid, &record) == kCuptiSuccess && record != nullptr) {
+        if (free_data) free_overhead_data(record, bytes + valid);
         cupti::Record view({reinterpret_cast<const char*>(record), static_cast<std::size_t>(bytes + valid - record)});
-        if (free_data && view.kind() == cupti::Kind::overhead) free_overhead_data(view, record);
         if (view.kind() != cupti::Kind::concurrent_kernel) continue;
         std::uint64_t address = view.get(cupti::kernel::name);
         if (address == 0) continue;
