@@ -16,7 +16,7 @@ def rounds(case):
 
 def recorded(case, *options):
     """A command, recorded; its capture is thrown away."""
-    return [case.machine.program, "record", "--quiet", "--sample", "0", "-o", case.folder / "thrown-away.gpuprof", *options, "--"]
+    return [case.machine.program, "record", "--quiet", "--force", "--sample", "0", "-o", case.folder / "thrown-away.gpuprof", *options, "--"]
 
 
 def with_cupti(case):
