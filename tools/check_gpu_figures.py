@@ -5,6 +5,8 @@ A paragraph, list entry or table that names a GPU model (H100, H200, ...) togeth
 must contain the comment `<!-- gpu: FILE -->`: the report or recording in this repository that shows the figure, or `none`.
 With `none` the text must say "not measured on a GPU yet", and only then. FILE is a path from the repository root. A report
 that confirms a figure therefore changes one line. `--list` prints the passages that wait for a report.
+
+README.md and the page of `record` say that the recorder has not run on a GPU if, and only if, core/schema/meta_keys.h does.
 """
 
 import re
@@ -44,6 +46,15 @@ def problem_of(text, root=ROOT):
     return f"{gone[0]} does not exist" if gone else None
 
 
+def recorder_problems(root=ROOT):
+    """Pages that do not say of the recorder what the program says of it."""
+    said = re.search(r'kRecorderUntried = "(.*)"', (root / "core/schema/meta_keys.h").read_text())[1]
+    words = re.compile("recorder has not run on a GPU".replace(" ", r"\s+"))
+    pages = [root / "README.md", root / "docs/reference/commands/record.md"]
+    return [f"{page.relative_to(root)}: the program says '{said}' of the recorder, and the page something else"
+            for page in pages if bool(words.search(page.read_text())) != bool(said)]
+
+
 def main():
     pages = [ROOT / "README.md", ROOT / "GLOSSARY.md", *sorted((ROOT / "docs").rglob("*.md"))]
     pages = [page for page in pages if "decisions" not in page.parts]
@@ -52,7 +63,7 @@ def main():
     if sys.argv[1:] == ["--list"]:
         print("\n".join(waiting))
         return 0
-    wrong = [f"{where}: {problem}" for where, text in found if (problem := problem_of(text))]
+    wrong = [f"{where}: {problem}" for where, text in found if (problem := problem_of(text))] + recorder_problems()
     print("\n".join(wrong) or f"GPU figures have sources; {len(waiting)} wait for a report")
     return 1 if wrong else 0
 

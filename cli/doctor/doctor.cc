@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/terminal.h"
+#include "core/schema/meta_keys.h"
 #include "io/importers/importer.h"
 #include "present/report/paint.h"
 #include "present/report/report.h"
@@ -39,6 +40,9 @@ Check check_reading() {
 std::vector<Check> all_checks() {
     std::vector<Check> checks{check_reading()};
     for (Check& check : check_machine()) checks.push_back(std::move(check));
+    if (*meta_key::kRecorderUntried != '\0')
+        checks.push_back({"recorder", Health::limited, meta_key::kRecorderUntried,
+                          "gpu-profile help gpu-checks says what has been shown instead, and how to check it here"});
     return checks;
 }
 

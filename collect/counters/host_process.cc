@@ -222,7 +222,7 @@ Status evaluate(const EvaluateRequest& request, EvaluateReport& totals, const st
     SpooledImages spooled;
     for (const std::string& file : request.spools)
         if (Status status = read_images(file, spooled); !status) return status;
-    Result<Api> api = load_host_api(request.program);
+    Result<Api> api = load_host_api(plan->cupti.empty() ? request.program : std::string(plan->cupti));
     if (!api.ok()) return api.error();
     if (api->version != plan->cupti_version)
         return Error{ExitCode::empty,
@@ -342,7 +342,7 @@ void list_chips(const Api& api, PlanReply& reply) {
 }
 
 Status plan(const PlanRequest& request, PlanReply& reply) {
-    Result<Api> api = load_host_api(request.program);
+    Result<Api> api = load_host_api(request.program, request.chip.empty());
     if (!api.ok()) return api.error();
     reply.cupti = api->path;
     reply.cupti_version = api->version;

@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "collect/counters/driver.h"
 #include "collect/counters/source_set.h"
 #include "collect/dl/library.h"
 #include "collect/pm/cupti_candidates.h"
@@ -35,10 +36,16 @@ const char* bind(const Library& library, Api& api) {
 
 }  // namespace
 
-Result<Api> load_host_api(const std::string& program) {
+Result<Api> load_host_api(const std::string& program, bool for_device) {
     Api api;
-    Result<Library> library =
-        pm::find_cupti(program, "kernel counters", [&api](const Library& each) { return bind(each, api); });
+    Result<Driver> driver = Driver::open();
+    auto start = [&](const Library&) {
+        pm::ProfilerInitialize parameters;
+        bool ready = for_device && driver.ok() && driver->call("cuInit", 0u) == 0;
+        return ready ? api.initialize.code(parameters) : pm::kSuccess;
+    };
+    Result<Library> library = pm::find_cupti(
+        program, "kernel counters", [&api](const Library& each) { return bind(each, api); }, start);
     if (!library.ok()) return library.error();
     for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) pm::load_library_of_cupti(api.path, name);
     return api;

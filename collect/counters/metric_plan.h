@@ -54,7 +54,7 @@ struct Api {
 };
 
 // Loads libcupti and the libraries in its folder. `program`: collect/pm/cupti_candidates.h.
-Result<Api> load_host_api(const std::string& program);
+Result<Api> load_host_api(const std::string& program, bool for_device = false);
 
 // A GPU as CUPTI identifies it.
 struct Chip {

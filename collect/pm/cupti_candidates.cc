@@ -1,13 +1,15 @@
-// The loader's own locations, the toolkits', then Python's wheels: PREFIX/lib/pythonX.Y/site-packages/nvidia/... for
-// the prefix of the recorded program and of the python in PATH, both as found and with links resolved (a virtual
-// environment's python is a link to the one it was created from), then the active environment, the user's and the
-// system's. Wheels: nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
+// The wheels of the Python that runs the recorded program, for that maps its own CUPTI; then the loader's own locations,
+// the toolkits', and the wheels of other Pythons: PREFIX/lib/pythonX.Y/site-packages/nvidia/... for the prefix of the
+// recorded program and of the python in PATH, both as found and with links resolved (a virtual environment's python is a
+// link to the one it was created from), then the active environment, the user's and the system's. Wheels:
+// nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
 #include "collect/pm/cupti_candidates.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <set>
 #include <span>
 #include <utility>
@@ -66,6 +68,24 @@ std::string target_of(const std::string& path, const std::string& root) {
     return target.rfind(root, 0) == 0 ? target.substr(root.size()) : target;
 }
 
+std::string file_of(const std::string& program, const std::string& path, const std::string& root) {
+    bool as_it_is = program.empty() || program.find('/') != std::string::npos;
+    return as_it_is ? program : find_in_path(program, path, root);
+}
+
+// The Python that runs `file`: itself, or the one that its first line names; "" if the program is not Python.
+std::string python_of(const std::string& file, const std::string& path, const std::string& root) {
+    if (file.substr(file.rfind('/') + 1).starts_with("python")) return file;
+    std::string line;
+    if (std::ifstream script(root + file); file.empty() || !std::getline(script, line) || !line.starts_with("#!"))
+        return "";
+    std::string python = line.substr(line.find_last_of(" !") + 1);
+    return python.find("python") != std::string::npos ? file_of(python, path, root) : "";
+}
+
+// CUPTI's answers where it is newer than the driver.
+constexpr int kNotInitialized = 15, kUnknownError = 999;
+
 }  // namespace
 
 std::vector<std::string> cupti_candidates(const std::string& program,
@@ -73,6 +93,12 @@ std::vector<std::string> cupti_candidates(const std::string& program,
                                           const std::string& root) {
     if (std::string named = environment("GPUPROF_CUPTI"); !named.empty()) return {named};
     LibrarySearch places(root);
+    if (program.find("/libcupti.so") != std::string::npos) places.add_name(program.c_str());
+    std::string path = environment("PATH");
+    if (std::string own = python_of(file_of(program, path, root), path, root); !own.empty()) {
+        places.add_wheels_of(own);
+        places.add_wheels_of(target_of(own, root));
+    }
     places.add_name("libcupti.so.13");
     places.add_name("libcupti.so.12");
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
@@ -81,8 +107,7 @@ std::vector<std::string> cupti_candidates(const std::string& program,
     places.add_folder("/usr/lib/*-linux-gnu");
     places.add_name("libcupti.so");
     for (const std::string& name : {program, std::string("python3"), std::string("python")}) {
-        bool as_it_is = name.empty() || name.find('/') != std::string::npos;
-        std::string file = as_it_is ? name : find_in_path(name, environment("PATH"), root);
+        std::string file = file_of(name, path, root);
         if (file.empty()) continue;
         places.add_wheels_of(file);
         places.add_wheels_of(target_of(file, root));
@@ -95,8 +120,9 @@ std::vector<std::string> cupti_candidates(const std::string& program,
 }
 
 Result<Library> find_cupti(const std::string& program, std::string_view what,
-                           const std::function<const char*(const Library&)>& missing) {
-    std::string named = trusted_environment("GPUPROF_CUPTI"), old, why = "no candidate";
+                           const std::function<const char*(const Library&)>& missing,
+                           const std::function<int(const Library&)>& start) {
+    std::string named = trusted_environment("GPUPROF_CUPTI"), old, newer, why = "no candidate";
     for (const std::string& place : cupti_candidates(program, trusted_environment)) {
         Result<Library> library = Library::open(std::span(&place, 1));
         if (!library.ok()) {
@@ -104,9 +130,17 @@ Result<Library> find_cupti(const std::string& program, std::string_view what,
             continue;
         }
         const char* lacks = missing(*library);
-        if (lacks == nullptr) return library;
-        if (old.empty()) old = fmt::format("{} lacks {}: {} need CUPTI 12.6 or later", library->path(), lacks, what);
+        int code = lacks == nullptr && start != nullptr ? start(*library) : 0;
+        bool refused = code == kNotInitialized || code == kUnknownError;
+        if (lacks == nullptr && !refused) return library;
+        if (refused && newer.empty()) newer = fmt::format("{} answers {}", library->path(), code);
+        if (lacks != nullptr && old.empty())
+            old = fmt::format("{} lacks {}: {} need CUPTI 12.6 or later", library->path(), lacks, what);
     }
+    if (!newer.empty())
+        return Error{ExitCode::empty, newer +
+                                          ": it may be newer than the driver, and there is no other that works; "
+                                          "install a CUPTI of the driver's CUDA version (nvidia-smi shows it)"};
     if (!old.empty()) return Error{ExitCode::empty, old + "; set GPUPROF_CUPTI to the path of one"};
     return Error{ExitCode::empty,
                  fmt::format("libcupti not found{}; pip install nvidia-cuda-cupti, or set GPUPROF_CUPTI to the path of "

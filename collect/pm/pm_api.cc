@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 
 #include "collect/dl/library.h"
 #include "collect/pm/cupti_candidates.h"
@@ -50,16 +51,23 @@ Result<Api> load_api(const std::string& program) {
     Result<Cuda> cuda = find_cuda();
     if (!cuda.ok()) return cuda.error();
     Api api;
-    Result<Library> library =
-        find_cupti(program, "counters over time", [&api](const Library& each) { return bind(each, api); });
+    std::optional<int> driver;  // its answer to cuInit, which comes before CUPTI's first call
+    int started = kSuccess;
+    auto start = [&](const Library&) {
+        if (!driver) {
+            RunningCallScope mark("cuInit");
+            driver = cuda->init(0);
+        }
+        if (*driver != 0) return kSuccess;
+        load_library_of_cupti(api.path, "libnvperf_host.so");
+        ProfilerInitialize parameters;
+        return started = api.initialize.code(parameters);
+    };
+    Result<Library> library = find_cupti(
+        program, "counters over time", [&api](const Library& each) { return bind(each, api); }, start);
+    if (driver.value_or(0) != 0) return explain_cuda("cuInit", *driver);
+    if (started != kSuccess) return explain(api.initialize.name, started);
     if (!library.ok()) return library.error();
-    {
-        RunningCallScope mark("cuInit");
-        if (int code = cuda->init(0); code != 0) return explain_cuda("cuInit", code);
-    }
-    load_library_of_cupti(api.path, "libnvperf_host.so");
-    ProfilerInitialize parameters;
-    if (Status started = api.initialize(parameters); !started) return started.error();
     return api;
 }
 

@@ -68,7 +68,7 @@ inline constexpr Field<std::uint64_t> start{8}, end{16};
 }  // namespace api
 namespace overhead {
 inline constexpr Field<std::uint32_t> what{4}, object{8}, thread{16};  // thread: if the object is a thread (2)
-inline constexpr Field<std::uint64_t> start{24}, end{32};
+inline constexpr Field<std::uint64_t> start{24}, end{32}, data{48};    // data: from CUPTI 12.4 on; the client frees it
 }  // namespace overhead
 namespace device {
 inline constexpr Field<std::uint64_t> memory{16}, name{136};

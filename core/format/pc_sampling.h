@@ -1,10 +1,12 @@
 // The part of CUPTI's PC sampling interface that is used. Declared here because CUPTI's headers may be missing and need
 // CUDA's, and because the injected library and the fake of the tests share them.
 //
-// Records are array elements, so their size matters: CUPTI 12.4 (version 22) added the last field of a PC and of the
-// data. Arrays are stepped by the size that the library knows; parameter structures have one size in all versions.
+// Records are array elements, so their size matters: CUPTI 12.4 (version 22) added the last field of a PC, 12.0 that of
+// the data and the worker's period. 11.8, which lacks both, to 12.1 have one number (18), so 12.2 (20) is the first that is
+// known to have them. Arrays are stepped by the size that the library knows; parameter structures have one size in all
+// versions.
 // tools/check_pc_layout.py compares with the headers.
-// Source: cupti_pcsampling.h of CUPTI 11.8, 12.8 and 13.0.
+// Source: cupti_pcsampling.h of CUPTI 11.8, 12.1, 12.2, 12.4, 12.8, 13.0 and 13.5.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +15,7 @@
 namespace gpuprof::inline format::pcs {
 
 inline constexpr std::uint32_t kFirstVersionWithCorrelation = 22;  // CUDA 12.4
+inline constexpr std::uint32_t kFirstVersionWithBufferFull = 20;   // CUDA 12.2
 inline constexpr std::size_t kNameBytes = 128;                     // of a stall reason
 inline constexpr std::int32_t kContinuous = 1, kSerialized = 2;    // CUpti_PCSamplingCollectionMode
 
@@ -45,12 +48,12 @@ struct PcData {
     std::uint64_t range = 0;
     void* records = nullptr;
     std::uint64_t others = 0;      // samples of kernels that have no records, such as the driver's
-    std::uint8_t buffer_full = 0;  // from version 22
+    std::uint8_t buffer_full = 0;  // from version 20
     std::uint8_t padding[7]{};
 };
 static_assert(sizeof(PcData) == 80);
 constexpr std::size_t pc_data_bytes(std::uint32_t version) {
-    return version < kFirstVersionWithCorrelation ? offsetof(PcData, buffer_full) : sizeof(PcData);
+    return version < kFirstVersionWithBufferFull ? offsetof(PcData, buffer_full) : sizeof(PcData);
 }
 
 // For Enable, Disable, Start and Stop.

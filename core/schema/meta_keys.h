@@ -6,6 +6,9 @@ namespace gpuprof::inline schema::meta_key {
 // The tool that wrote the file. In a file merged from parts, the first entry applies to all.
 inline constexpr const char* kTool = "tool";
 inline constexpr const char* kRecorderTool = "gpu-profile record";
+// Said wherever the recorder's own results are shown; "" as soon as a report of tests/gpu is in. README.md and the page of
+// `record` have the same words, which tools/check_gpu_figures.py compares.
+inline constexpr const char* kRecorderUntried = "the recorder has not run on a GPU yet";
 inline constexpr const char* kSamplerTool = "gpu-profile sampling";
 inline constexpr const char* kFlightRecorderTool = "PyTorch flight recorder";
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/text/readable.h"
+#include "core/schema/meta_keys.h"
 #include "present/report/findings.h"
 #include "present/report/paint.h"
 #include "present/report/text_lines.h"
@@ -420,9 +421,16 @@ private:
         std::size_t name = text.size();
         for (const Trust::Statement& statement : report_.trust.statements)
             if (!statement.warning) text += fmt::format("{}{}", text.size() == name ? "" : "; ", statement.text);
+        bool untried = report_.origin.tool == meta_key::kRecorderTool && *meta_key::kRecorderUntried != '\0';
+        std::size_t room = room_.lines_of_origin > 1 && untried ? room_.lines_of_origin - 1 : room_.lines_of_origin;
         std::vector<std::string> lines{""};
-        for (const std::string& line : cut_lines(printable(text), style_.width, room_.lines_of_origin, style_.unicode))
+        for (const std::string& line : cut_lines(printable(text), style_.width, room, style_.unicode))
             lines.push_back(paint_.dim(line));
+        if (untried)
+            for (const std::string& line :
+                 cut_lines(fmt::format("{}: gpu-profile help gpu-checks", meta_key::kRecorderUntried), style_.width, 1,
+                           style_.unicode))
+                lines.push_back(paint_.dim(line));
         for (std::size_t i = 0; i < std::min(answer_.next_steps.size(), room_.next_steps); ++i)
             lines.push_back(
                 fmt::format("{} {}", paint_.dim(i == 0 ? "next" : "    "), printable(answer_.next_steps[i])));

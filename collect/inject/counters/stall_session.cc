@@ -117,7 +117,7 @@ StallSession::Failure StallSession::configure(const Cupti& cupti) noexcept {
     settings[7].number = kWorkerMs;
     pcs::Configure configure;
     configure.context = context_;
-    configure.count = version_ < pcs::kFirstVersionWithCorrelation ? kSettings - 1 : kSettings;
+    configure.count = version_ < pcs::kFirstVersionWithBufferFull ? kSettings - 1 : kSettings;
     configure.settings = settings;
     int code = cupti.cuptiPCSamplingSetConfigurationAttribute == nullptr
                    ? kFunctionMissing

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "collect/inject/collector.h"
 #include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/cupti/other_client.h"
 #include "collect/inject/overhead_timer.h"
 #include "collect/inject/spool/scratch.h"
@@ -27,8 +29,9 @@ class KernelNames {
 public:
     static constexpr std::size_t kMaxBytes = std::size_t{32} << 10, kTexts = 1 << 14, kProbes = 8;
 
-    // In all kernel records of a buffer. Any thread; lock-free.
-    void keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept;
+    // In all kernel records of a buffer. `free_data`: that of records of overhead is ours to free, too. Any thread;
+    // lock-free.
+    void keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid, bool free_data) noexcept;
 
 private:
     struct Text {
@@ -52,9 +55,18 @@ static_assert(KernelNames::kTexts == std::size_t{1} << (64 - 50));
 
 KernelNames& kernel_names() noexcept { return all_kernel_names; }
 
-void KernelNames::keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept {
+// Source: cupti_activity.h of CUPTI 12.4 and later, overheadData.
+void free_overhead_data(std::uint8_t* record, const std::uint8_t* end) noexcept {
+    cupti::Record view({reinterpret_cast<const char*>(record), static_cast<std::size_t>(end - record)});
+    if (view.kind() != cupti::Kind::overhead || view.get(cupti::overhead::data) == 0) return;
+    std::free(reinterpret_cast<void*>(view.get(cupti::overhead::data)));
+    std::memset(record + cupti::overhead::data.offset, 0, sizeof(std::uint64_t));
+}
+
+void KernelNames::keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid, bool free_data) noexcept {
     std::uint8_t* record = nullptr;
     while (cupti.cuptiActivityGetNextRecord(bytes, valid, &record) == kCuptiSuccess && record != nullptr) {
+        if (free_data) free_overhead_data(record, bytes + valid);
         cupti::Record view({reinterpret_cast<const char*>(record), static_cast<std::size_t>(bytes + valid - record)});
         if (view.kind() != cupti::Kind::concurrent_kernel) continue;
         std::uint64_t address = view.get(cupti::kernel::name);
@@ -105,10 +117,12 @@ Buffers& buffers() noexcept { return pool; }
 int Buffers::hand_to(const Cupti& cupti) noexcept {
     cupti_ = &cupti;
     constexpr std::uint32_t kFirstVersionWithoutBuffer =
-        27;  // API version of CUDA 12.9; source: pytorch/kineto, issue 1534
+        27;                                              // API version of CUDA 12.9; source: pytorch/kineto, issue 1534
+    constexpr std::uint32_t kFirstVersionWithData = 22;  // of CUDA 12.4
     std::uint32_t version = 0;
     cupti.cuptiGetVersion(&version);
     needs_buffer_ = version < kFirstVersionWithoutBuffer;
+    owns_data_ = version >= kFirstVersionWithData;
     return cupti.cuptiActivityRegisterCallbacks(request, complete);
 }
 
@@ -177,7 +191,9 @@ void Buffers::complete(void* context, std::uint32_t stream, std::uint8_t* buffer
         slot.valid = valid <= kBytes ? valid : 0;
         if (settings().cupti == CuptiPolicy::share && slot.valid > 0)
             other_client().copy(*pool.cupti_, buffer, slot.valid);
-        if (slot.valid > 0) kernel_names().keep(*pool.cupti_, buffer, slot.valid);
+        constexpr auto kOverhead = static_cast<std::uint32_t>(cupti::Kind::overhead);
+        bool ours = pool.owns_data_ && !cupti_multiplexer().wants(ClientId::other, kOverhead, 0);
+        if (slot.valid > 0) kernel_names().keep(*pool.cupti_, buffer, slot.valid, ours);
         slot.turn = pool.turns_.fetch_add(1, std::memory_order_relaxed);
         slot.state.store(kReturned, std::memory_order_release);
         return;

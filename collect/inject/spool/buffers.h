@@ -69,6 +69,7 @@ private:
     Spare spares_[kMaxSpares];
     std::atomic<std::uint64_t> turns_{0}, unknown_{0}, discarded_{0};
     bool needs_buffer_ = false;  // CUPTI crashes without one
+    bool owns_data_ = false;     // of records of overhead
     const Cupti* cupti_ = nullptr;
 };
 

@@ -172,6 +172,7 @@ void deliver(Channel& channel, Lane& lane, const unsigned char* record, std::uin
     if (lane.buffer.bytes != nullptr && !fits(lane.buffer, bytes)) full = detach(lane);
     if ((lane.buffer.bytes != nullptr || request_buffer(channel, lane.buffer)) && fits(lane.buffer, bytes)) {
         std::memcpy(lane.buffer.bytes + lane.buffer.used, record, bytes);
+        if (kind == kOverhead) add_overhead_data(lane.buffer.bytes + lane.buffer.used, bytes);
         lane.buffer.places.push_back(static_cast<std::uint32_t>(lane.buffer.used));
         lane.buffer.used += bytes;
         lane.buffer.running |= running;

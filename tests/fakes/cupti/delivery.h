@@ -78,4 +78,7 @@ std::size_t breaches();
 std::uint32_t bytes_of_kind(std::uint32_t kind);  // 0: none was delivered
 void count_breach(const char* what);
 
+// Gives a record of overhead its data; see overhead_data.cc.
+void add_overhead_data(unsigned char* record, std::size_t bytes);
+
 }  // namespace fake_cupti

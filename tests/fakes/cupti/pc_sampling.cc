@@ -100,7 +100,7 @@ int apply(Sampler& sampler, const pcs::Setting& setting) {
             sampler.data = static_cast<pcs::PcData*>(setting.data);
             return is_data(sampler.data) ? kSuccess : kInvalidOperation;
         case pcs::Attribute::worker_ms:
-            return version_now() >= pcs::kFirstVersionWithCorrelation ? kSuccess : kInvalidParameter;
+            return version_now() >= pcs::kFirstVersionWithBufferFull ? kSuccess : kInvalidParameter;
     }
     return kInvalidParameter;
 }
@@ -218,7 +218,7 @@ int cuptiPCSamplingGetData(pcs::GetData* parameters) {
     data.range = 1;
     if (script.full) {
         sampler->waiting.clear();
-        if (version_now() >= pcs::kFirstVersionWithCorrelation) data.buffer_full = 1;
+        if (version_now() >= pcs::kFirstVersionWithBufferFull) data.buffer_full = 1;
         data.pcs = data.remaining = 0;
         return kOutOfMemory;
     }

@@ -119,9 +119,30 @@ class Timed:
         return (end.at - self.at) * 1e3
 
 
+# Ranges are NVTX's where launches are seen and its client is installed, as PyTorch's are.
+try:
+    import nvtx
+except ImportError:
+    nvtx = None
+if not launches.seen:
+    nvtx = None
+
+
 @contextlib.contextmanager
-def span(name="", *_given, **_named):
+def span(*_given, **_named):
     yield
+
+
+def marked(name):
+    return nvtx.annotate(name) if nvtx else span()
+
+
+def push(name):
+    return nvtx.push_range(name) if nvtx else None
+
+
+def pop():
+    return nvtx.pop_range() if nvtx else None
 
 
 def install(torch):
@@ -140,7 +161,7 @@ def install(torch):
     torch.randn = torch.randint = torch.rand = torch.ones = torch.empty = torch.empty_like = quiet
     torch.add = torch.mm = torch.matmul = torch.tanh = torch.softmax = operator
     torch.autocast = span
-    torch.cuda.nvtx = types.SimpleNamespace(range=span, range_push=quiet, range_pop=quiet)
+    torch.cuda.nvtx = types.SimpleNamespace(range=marked, range_push=push, range_pop=pop)
     torch.cuda.graph, torch.cuda.CUDAGraph, torch.cuda.Stream, torch.cuda.Event = span, Anything, Anything, Timed
     torch.cuda.current_stream, torch.cuda.synchronize = quiet, lambda *_: None
     torch.cuda.stream = span

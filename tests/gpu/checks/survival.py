@@ -59,7 +59,7 @@ def multiprocessing_fork(case):
 def killed(case):
     timeout = "2" if case.machine.small else "4"
     path = case.folder / "run.gpuprof"
-    command = [case.machine.program, "record", "--quiet", "--sample", "0", "-o", path, "--", "timeout", "-s", "KILL", timeout, *storm(case, "busy", 30)]
+    command = [case.machine.program, "record", "--quiet", "--force", "--sample", "0", "-o", path, "--", "timeout", "-s", "KILL", timeout, *storm(case, "busy", 30)]
     done = case.run(command, env={"GPUPROF_CUPTI": case.machine.cupti()})
     if not case.expect(path.exists(), f"no capture: {done.why()}"):
         return

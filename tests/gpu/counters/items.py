@@ -22,7 +22,7 @@ class Item:
 
 
 def items(program, kernels, python, workloads, cuptis):
-    counters = [program, "counters", "-o", "{out}.gpuprof"]
+    counters = [program, "counters", "--force", "-o", "{out}.gpuprof"]
     plain = [kernels, "--rounds", "1"]
     made = [Item("available", [program, "counters", "--plan-for", "this"])]
     made += [Item(f"set.{name}", [*counters, "--keep", "{out}.images", "--set", name, *FEW, "--", *plain]) for name in SETS]
@@ -48,7 +48,7 @@ def stalls(program, counters, plain, python, workloads):
     made = [Item("stalls.none", longer)]
     made += [Item(f"stalls.{period}", [*counters, "--stalls", "--stall-period", f"2^{period}", "--keep", "{out}.spool", "--", *longer])
              for period in (11, 14, 17)]
-    made += [Item("stalls.traced", [program, "record", "--quiet", "--stalls", "-o", "{out}.gpuprof", "--", *longer], expects="any")]
+    made += [Item("stalls.traced", [program, "record", "--quiet", "--force", "--stalls", "-o", "{out}.gpuprof", "--", *longer], expects="any")]
     for need, name, command in (("torch", "torch", [python, str(workloads / "labelled.py"), "memory_bound", "5"]),
                                 ("triton", "triton", [python, str(workloads / "add_triton.py")])):
         made += [Item(f"stalls.{name}", [*counters, "--stalls", "--", *command], needs=(need,), limit_s=120)]
@@ -58,7 +58,7 @@ def stalls(program, counters, plain, python, workloads):
 def conflicts(program, counters, plain, python):
     """Each combination of docs/reference/commands/counters.md: it works, or the message is a sentence."""
     two = ["sh", "-c", '"$@" & "$@"; wait', "sh"]
-    over = [program, "record", "--quiet", "--sample", "0,pm", "-o", "{out}.pm.gpuprof", "--"]
+    over = [program, "record", "--quiet", "--force", "--sample", "0,pm", "-o", "{out}.pm.gpuprof", "--"]
     return {
         "pm-sampling": [*over, *counters, *FEW, "--", *plain],
         "two-at-once": [*two, *counters, *FEW, "--", *plain],

@@ -1,7 +1,7 @@
 """A check: one question to a machine with a GPU, with the expected result, a time limit, and requirements.
 
 A check is a function of a `Case`, to which it reports what it expected and measured. It runs in its own process, so it may crash,
-hang or be killed: everything reported before is on disk. `skip` is the only exception with a meaning.
+hang or be killed: everything reported before is on disk. Skip and Unreached are the only exceptions with a meaning.
 """
 
 import dataclasses
@@ -26,6 +26,10 @@ class Check:
 
 class Skip(Exception):
     """The check cannot be made on this machine; the text is the reason."""
+
+
+class Unreached(Exception):
+    """The check has measured something, but not enough for a verdict; another run of the part goes on."""
 
 
 class Checks:
@@ -76,6 +80,12 @@ class Case:
             self.said["failures"].append(sentence)
             self.tell()
         return holds
+
+    def answer(self, yes, figures, must=False, **kept):
+        """The answer to an experiment, in one line. `must`: a "no" is a fault of the recorder and fails the check; else it is knowledge."""
+        said = f"{'yes' if yes else 'no'}, {figures}"
+        self.measured(said, yes=bool(yes), **kept)
+        self.expect(yes or not must, said)
 
     def evidence(self, path):
         """A file of the folder that belongs into the archive: a recording, an answer."""

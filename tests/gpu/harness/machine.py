@@ -90,8 +90,9 @@ class Machine:
         if need in MODULES:
             return self._asked(need, lambda: self._probe(MODULES[need]), f"{ADVICE[need]} cannot be used: ")
         if need == "programs":
-            there = os.access(self.programs / "storm", os.X_OK)
-            return None if there else f"CUDA programs were not packed: {self.pack.get('no_programs', 'nothing was compiled')}"
+            if not os.access(self.programs / "storm", os.X_OK):
+                return f"CUDA programs were not packed: {self.pack.get('no_programs', 'nothing was compiled')}"
+            return self._asked("programs", lambda: self._tried([str(self.programs / "storm"), "launches", "1"]), "CUDA programs do not run here: ")
         if need == "cupti":
             return None if self.cupti() else "libcupti not found beside PyTorch or JAX, nor in a CUDA toolkit"
         return None if shutil.which(need) else f"{need} is not installed"
@@ -104,7 +105,10 @@ class Machine:
         return None if answer["ok"] else prefix + answer["said"]
 
     def _probe(self, code):
-        done = processes.run([self.python, "-c", code], PROBE_S, self.environment())
+        return self._tried([self.python, "-c", code])
+
+    def _tried(self, command):
+        done = processes.run(command, PROBE_S, self.environment())
         return {"ok": done.ok, "said": done.out.strip().splitlines()[-1] if done.ok and done.out.strip() else done.why(),
                 "seconds": round(done.seconds, 1)}
 

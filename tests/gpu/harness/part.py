@@ -24,7 +24,7 @@ OK, FAILED, SKIPPED, UNREACHED = "ok", "FAILED", "skipped", "not reached"
 
 class Journal:
     def __init__(self, path):
-        self.path, self.verdicts, self.begun = Path(path), {}, {}
+        self.path, self.verdicts, self.partly, self.begun = Path(path), {}, {}, {}
         if self.path.exists():
             for line in self.path.read_text(encoding="utf-8").splitlines():
                 self._take(line)
@@ -36,6 +36,9 @@ class Journal:
             return  # the line that was being written when the part was killed
         if "begun" in entry:
             self.begun[entry["begun"]] = self.begun.get(entry["begun"], 0) + 1
+        elif entry.get("verdict") == UNREACHED:  # it ended well, and goes on in another run
+            self.partly[entry["name"]] = entry
+            self.begun.pop(entry["name"], None)
         elif "name" in entry:
             self.verdicts[entry["name"]] = entry
 
@@ -82,14 +85,13 @@ class Part:
             if left < min(check.limit_s, LEAST_S):
                 continue
             verdict = self._verdict_of(check, min(check.limit_s, left))
-            if verdict:
-                self.journal.write(verdict)
-                self.say(report.line(verdict))
+            self.journal.write(verdict)
+            self.say(report.line(verdict))
             self.write()
         return self.results()
 
     def _verdict_of(self, check, limit_s):
-        """The entry of the journal, or None: the part's time was over before the check's own."""
+        """The entry of the journal."""
         begun = time.monotonic()
         entry = {"name": check.name, "part": check.part, "expects": check.expects}
         missing = self.machine.missing(check.needs)
@@ -110,7 +112,7 @@ class Part:
         if status is not None:
             return self._ended(entry, FAILED, f"the check itself ended with {status}; see {check.name}/error.txt", seconds)
         if limit_s < check.limit_s:
-            return None
+            return self._ended(entry, UNREACHED, "the part's time was over before the check's own; run the part again to go on", seconds)
         return self._ended(entry, FAILED, f"did not end in {limit_s:.0f} s", seconds)
 
     def _ended(self, entry, verdict, reason, seconds):
@@ -138,8 +140,14 @@ class Part:
         for check in self.checks:
             unreached = {"name": check.name, "part": check.part, "expects": check.expects, "verdict": UNREACHED, "measured": [], "figures": {},
                          "reason": "no time was left in this run; run the part again to go on", "evidence": [], "seconds": 0}
-            rows.append(self.journal.verdicts.get(check.name, unreached))
+            rows.append(self.journal.verdicts.get(check.name) or self.journal.partly.get(check.name, unreached))
         return rows
+
+    def next(self):
+        """Where another call goes on, or None: nothing is left."""
+        left = [check for check in self.checks if check.name not in self.journal.verdicts]
+        most = sum(check.limit_s for check in left)
+        return f"the same call again goes on with {left[0].name}: {len(left)} checks, at most {most:.0f} s" if left else None
 
     def write(self):
         """Results, report and archive as they are now."""
@@ -149,7 +157,7 @@ class Part:
 
         def note(trimmed):
             write_json(self.folder / "results.json", {"part": self.name, "machine": facts, "trimmed": trimmed, "checks": rows})
-            (self.folder / "report.md").write_text(report.page(self.name, facts, rows, trimmed), encoding="utf-8")
+            (self.folder / "report.md").write_text(report.page(self.name, facts, rows, trimmed, self.next()), encoding="utf-8")
 
         self.archive.write(note)
         shutil.copyfile(self.folder / "report.md", self.out / f"{self.name}.md")

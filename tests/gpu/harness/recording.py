@@ -59,7 +59,7 @@ def record(case, command, *options, name="run", keep=True, env=None, limit_s=Non
     """Records a command; a capture that was not made is a failure of the check, with what was said."""
     path = case.folder / f"{name}.gpuprof"
     sampling = () if "--sample" in options else ("--sample", "0")
-    done = case.run([case.machine.program, "record", "--quiet", "-o", path, *sampling, *options, "--", *command], limit_s, _with_cupti(case, command, env))
+    done = case.run([case.machine.program, "record", "--quiet", "--force", "-o", path, *sampling, *options, "--", *command], limit_s, _with_cupti(case, command, env))
     case.expect(done.ok, f"{name}: {done.why()}")
     case.expect(path.exists(), f"{name}: no capture was written")
     if path.exists() and keep:

@@ -10,7 +10,7 @@ def line(row):
     return f"{row['verdict']:8} {row['name']:28} {row['seconds']:6.1f} s  {_short(told)}"
 
 
-def page(name, facts, rows, trimmed):
+def page(name, facts, rows, trimmed, left=None):
     counts = {}
     for row in rows:
         counts[row["verdict"]] = counts.get(row["verdict"], 0) + 1
@@ -23,6 +23,8 @@ def page(name, facts, rows, trimmed):
     for row in rows:
         verdict = SIGNS[row["verdict"]] + (f": {_short(row['reason'])}" if row["reason"] else "")
         lines.append("| " + " | ".join(map(_cell, (row["name"], row["expects"], _short("; ".join(row["measured"])), verdict))) + " |")
+    if left:
+        lines += ["", f"Not complete: {left}."]
     if trimmed:
         lines += ["", "Not whole in the archive: " + "; ".join(trimmed[:20]) + ("; ..." if len(trimmed) > 20 else "")]
     return "\n".join(lines) + "\n"

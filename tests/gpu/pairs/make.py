@@ -32,7 +32,7 @@ def commands(machine):
         if recorder == "torch.profiler":
             return [*plain, "--trace", str(recording)]
         if recorder == "gpu-profile":
-            return [str(machine.program), "record", "--quiet", "-o", str(recording), "--", *plain, "--windows", "1"]
+            return [str(machine.program), "record", "--quiet", "--force", "-o", str(recording), "--", *plain, "--windows", "1"]
         return plain
 
     return command

@@ -4,9 +4,11 @@
 //   storm graphs N        N launches of a graph of ten kernels
 //   storm windows N       N times: cudaProfilerStart, 100 kernels, wait, cudaProfilerStop
 //   storm loaded N        the same without waiting, while another thread launches all the time
+//   storm overlap N       N long kernels of one block in one stream, then in each of two: how much they overlap
 //   storm busy SECONDS    long kernels back to back, timed by events
 //   storm memory SECONDS  nothing for SECONDS, then holds 768 MiB in three allocations for SECONDS, then 256 MiB
 //   storm exit N          N kernels, wait, and _exit(0) at once
+//   storm annotated N     annotates before CUDA is used, then N kernels, wait, and return
 //   storm fork N          annotates, forks before CUDA is used; the child launches N kernels
 //
 // The last line on stdout is JSON: kernels, copies, graphs, and what the mode measured. Times are in microseconds.
@@ -20,6 +22,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <thread>
 #include <vector>
@@ -144,6 +147,21 @@ void windows(long count, bool loaded) {
                 200 * count + beside.load(), 100 * count, first, opened[opened.size() / 2], opened.back(), closed[closed.size() / 2]);
 }
 
+// 2: both streams run at once; 1: one after the other.
+void overlap(long count) {
+    Device one, other;
+    auto run = [&](std::initializer_list<const Device*> devices) {
+        auto begun = Clock::now();
+        for (long i = 0; i < count; ++i)
+            for (const Device* each : devices) spin<<<1, 256, 0, each->stream>>>(reinterpret_cast<float*>(each->memory), 100000);
+        for (const Device* each : devices) each->wait();
+        return us_since(begun);
+    };
+    run({&one, &other});
+    double alone = run({&one}), both = run({&one, &other});
+    std::printf("{\"kernels\": %ld, \"alone_us\": %.1f, \"both_us\": %.1f, \"overlap\": %.4f}\n", 5 * count, alone, both, 2 * alone / both);
+}
+
 void busy(double seconds) {
     Device device;
     cudaDeviceProp facts;
@@ -191,6 +209,15 @@ void memory(double seconds) {
     std::printf("{\"kernels\": 60, \"peak_bytes\": %zu, \"small_bytes\": 4096}\n", 768 * kMiB);
 }
 
+void annotated(long count) {
+    nvtxRangePushA("before CUDA");
+    Device device;
+    device.launch(count);
+    device.wait();
+    nvtxRangePop();
+    std::printf("{\"kernels\": %ld}\n", count);
+}
+
 void ends_at_once(long count) {
     Device device;
     device.launch(count);
@@ -227,6 +254,10 @@ int main(int count, char** words) {
         graphs(whole);
     else if (mode == "windows" || mode == "loaded")
         windows(whole, mode == "loaded");
+    else if (mode == "overlap")
+        overlap(whole);
+    else if (mode == "annotated")
+        annotated(whole);
     else if (mode == "busy")
         busy(number);
     else if (mode == "memory")
@@ -236,7 +267,7 @@ int main(int count, char** words) {
     else if (mode == "fork")
         forks(whole);
     else {
-        std::fprintf(stderr, "usage: storm launches|graphs|windows|loaded|busy|exit|fork NUMBER\n");
+        std::fprintf(stderr, "usage: storm launches|graphs|windows|loaded|overlap|busy|memory|exit|annotated|fork NUMBER\n");
         return 2;
     }
     return 0;

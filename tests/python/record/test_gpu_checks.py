@@ -21,16 +21,17 @@ from pathlib import Path
 
 import pytest
 from fake_driver import DEVICE
+from nightly import NIGHTLY
 from patience import HANGS_S  # noqa: E402
 from recordings_of_cupti import KERN, ROOT, lines, script_of_records
 
 GPU = ROOT / "tests/gpu"
 sys.path.insert(0, str(GPU))
-from harness import archive, elf, part, processes, turns  # noqa: E402
+from harness import archive, cuda_compiler, elf, part, processes, turns  # noqa: E402
 from harness.check import Case, Checks  # noqa: E402
 
 # What the fakes cannot say, or a busy machine cannot: the verdict may be either, but the check must run to its end.
-ROUGH = {"doctor", "killed", "python-stacks", "waits-between-streams", "window-by-nvtx"}
+ROUGH = {"doctor", "killed", "python-stacks", "waits-between-streams"}
 # An add of 64 K, 1 M and 16 M elements, softmax of 16 M, a product of 4 M.
 SIMULATED = "current; kernel 0 constant 1000; kernel 117 constant 2000; kernel 121 constant 9000; kernel 125 constant 70000; " \
             "kernel 225 constant 60000; kernel 323 constant 55000; cold 1.2; latency_ns 0"
@@ -93,6 +94,7 @@ def machine(program, packed, tmp_path_factory):
     """The environment of a machine with a GPU, as far as the checks can see."""
     folder = tmp_path_factory.mktemp("machine")
     make_counters(folder / "counters.csv")
+    (folder / "stalls.txt").write_text("sample add_nothing_spin add_nothing_spin 7 16 3=40 4=30\ncount add_nothing_spin add_nothing_spin 7 16 smsp__sass_inst_executed=10\n")
     (folder / "driver.txt").write_text(DEVICE + "counter 0 energy_j 300 20\nset 0 gpm_sm_active 90\nset 0 gpm_sm_occupancy 60\n")
     fakes = program.fakes
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GPUPROF_", "PYTHON"))}
@@ -100,7 +102,7 @@ def machine(program, packed, tmp_path_factory):
         "LD_LIBRARY_PATH": str(fakes), "GPUPROF_CUDA": str(fakes / "libcuda.so.1"), "GPUPROF_CUPTI": str(fakes / "libcupti.so.13"),
         "GPUPROF_FAKE_CUDA_SCRIPT": str(make_scripts(folder)), "GPUPROF_FAKE_CUDA_SIM": SIMULATED,
         "GPUPROF_NVML": str(fakes / "libnvidia-ml.so.1"), "GPUPROF_FAKE_NVML": str(folder / "driver.txt"),
-        "GPUPROF_FAKE_PM": f"series={folder / 'counters.csv'}", "GPUPROF_FAKE_TORCH_ANY": "steps.py:labelled.py:workers.py:regions.py:order_streams.py:slow_steps.py", "PYTHONPATH": str(ROOT / "tests/fakes/frameworks"), "GPU_CHECKS_SMALL": "1", "PYTHON": sys.executable,
+        "GPUPROF_FAKE_STALLS": str(folder / "stalls.txt"), "GPUPROF_FAKE_PM": f"series={folder / 'counters.csv'}", "GPUPROF_FAKE_TORCH_ANY": "steps.py:labelled.py:workers.py:regions.py:order_streams.py:slow_steps.py", "PYTHONPATH": str(ROOT / "tests/fakes/frameworks"), "GPU_CHECKS_SMALL": "1", "PYTHON": sys.executable,
         "GPUPROF_GPU_PROGRAMS": str(ROOT / "tests/fakes/gpu_programs"), "PATH": f"{ROOT / 'tests/fakes/smi'}:{os.environ['PATH']}",
     }
     return environment
@@ -121,7 +123,7 @@ def results(folder, name):
 
 @pytest.mark.parametrize("name", ["part1", "part2", "part3"])
 def test_every_check_runs_over_the_fakes(packed, machine, tmp_path, name):
-    done = run_all(packed, machine, tmp_path, name)
+    done = run_all(packed, machine, tmp_path, "--patience", "5", name)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     rows, names, page = results(tmp_path, name)
     for check, row in rows.items():
@@ -137,6 +139,7 @@ def test_every_check_runs_over_the_fakes(packed, machine, tmp_path, name):
 
 OWN_CHECKS = '''
 import os, subprocess, sys, time
+from harness import turns
 from harness.check import Checks
 CHECKS = Checks("part4")
 COUNT = os.environ["COUNT"]
@@ -187,6 +190,11 @@ def interrupted(case):
 @CHECKS.add("needs what is not here", needs=("gpu", "nsys"))
 def needs(case):
     begin(case, "needs")
+
+@CHECKS.add("too few rounds")
+def partly(case):
+    begin(case, "partly")
+    turns.compare(case, "partly", "ms", {"nothing": [1.0] * int(os.environ.get("ROUNDS", "9"))}, {})
 '''
 
 
@@ -215,7 +223,7 @@ def test_no_check_stops_the_others(own, machine, tmp_path):
     assert done.returncode == 1, done.stdout + done.stderr
     rows, names, page = results(tmp_path, "part4")
     assert {name: row["verdict"] for name, row in rows.items()} == {
-        "works": "ok", "crashes": "FAILED", "raises": "FAILED", "hangs": "FAILED", "commands": "FAILED", "interrupted": "ok", "needs": "skipped"}
+        "works": "ok", "crashes": "FAILED", "raises": "FAILED", "hangs": "FAILED", "commands": "FAILED", "interrupted": "ok", "needs": "skipped", "partly": "ok"}
     assert rows["crashes"]["reason"] == "the check itself ended with -6; see crashes/error.txt"
     assert rows["raises"]["reason"] == "the check broke off: KeyError: 'nothing'"
     assert rows["hangs"]["reason"].startswith("did not end in 2 s") and rows["hangs"]["measured"] == ["hangs began", "its child"]
@@ -269,6 +277,39 @@ def test_a_part_ends_in_time(own, machine, tmp_path):
     assert (done.returncode, (tmp_path / "count").exists()) == (3, False), done.stdout
     assert "1 not reached" in done.stdout
     assert run_all(own, machine, tmp_path, "--only", "interrupted", "part4", **count).returncode == 0
+
+
+def test_what_is_measured_in_part_goes_on(own, machine, tmp_path):
+    """Too few rounds are no failure, however often; the report and the last line say where the same call goes on."""
+    for runs in (1, 2, 3):
+        done = run_all(own, machine, tmp_path, "--only", "partly", "part4", ROUNDS="1", COUNT=str(tmp_path / "count"))
+        rows, _, page = results(tmp_path, "part4")
+        assert done.returncode == 3 and rows["partly"]["verdict"] == "not reached", done.stdout
+        assert rows["partly"]["reason"] == "partly: 1 rounds were made, too few for an interval; run the part again to go on"
+        assert "the same call again goes on with partly: 1 checks, at most 60 s" in done.stdout and "Not complete: the same call again" in page
+        assert begun(tmp_path) == ["partly"] * runs
+    assert run_all(own, machine, tmp_path, "--only", "partly", "part4", COUNT=str(tmp_path / "count")).returncode == 0
+
+
+def test_programs_that_do_not_run_here_are_not_used(packed, machine, tmp_path):
+    broken = tmp_path / "programs"
+    broken.mkdir()
+    (broken / "storm").write_text("#!/bin/sh\necho 'storm: CUDA driver version is insufficient for CUDA runtime version' >&2\nexit 1\n")
+    (broken / "storm").chmod(0o755)
+    done = run_all(packed, machine, tmp_path, "--only", "cupti-interface", "--only", "exit-order", "part1", GPUPROF_GPU_PROGRAMS=str(broken))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {row["reason"].rpartition(": ")[2] for row in results(tmp_path, "part1")[0].values() if row["verdict"] == "skipped"} == {
+        "CUDA driver version is insufficient for CUDA runtime version"}
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="compiles CUDA programs with NVIDIA's packages: ./test --nightly")
+def test_cuda_programs_run_from_r525_on(tmp_path):
+    cuda_compiler.compile_programs(sorted(GPU.glob("workloads/*.cu")), tmp_path / "programs", ROOT / "build/cuda-tools")
+    for name in ("storm", "kernels"):
+        assert cuda_compiler.ptx_of(tmp_path / "programs" / name) == {(b"8.0", b"sm_80")}, "of CUDA 12.0"
+        done = subprocess.run([tmp_path / "programs" / name], capture_output=True, text=True, timeout=HANGS_S, check=False)
+        assert done.returncode in (1, 2), "it starts, with the runtime next to it"
+    assert not elf.missing_here((2, 0), elf.needs(tmp_path / "programs/storm")[0], tmp_path / "programs")
 
 
 @pytest.mark.parametrize(("change", "said"), [

@@ -53,6 +53,22 @@ def test_allocations(program, record, name, version):
     assert [row["peak_bytes"] for row in rows] == [peak_of(records)]
 
 
+def test_data_of_overhead_is_freed(program, record):
+    """Each record of overhead may have data, which are the client's (cupti_activity.h, overheadData)."""
+    records = lines()
+    count = sum(record["kind"] == "OVERHEAD" for record in records)
+    _, said = record(records, environment={"GPUPROF_FAKE_OVERHEAD_DATA": "1"})
+    assert count > 0 and f"0 of {count} data of overhead were not freed" in said
+
+
+@pytest.mark.parametrize(("rules", "refused"), [("fail cuptiActivityEnable:52 21", 0), ("fail cuptiActivityEnable:52 21; fail cuptiActivityEnable:39 21", 1)])
+def test_a_cupti_without_records_of_compilation_is_not_a_refusal(program, record, rules, refused):
+    """CUPTI 11.8 does not know the kind (52), and one refusal has room: what else is refused (39) is said."""
+    capture, _ = record(lines(), environment={"GPUPROF_FAKE_CUPTI_SCRIPT": rules})
+    rows = [row for row in program.report(capture, "losses")["losses"].rows if row["kind"] == "recorder_refused"]
+    assert len(rows) == refused and all("external correlation ids" in row["place"] for row in rows), rows
+
+
 def test_no_allocations_without_the_option(program, record):
     capture, _ = record(lines())
     assert program.report(capture, "memory")["memory"].rows == []

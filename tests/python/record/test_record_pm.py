@@ -8,6 +8,8 @@ import csv
 import gzip
 import io
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +22,8 @@ from patience import HANGS_S
 from played import fake_environment
 from program import Outcome
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "pm"
+ROOT = Path(__file__).resolve().parents[3]
+FIXTURES = ROOT / "tests/fixtures/pm"
 # Our names in the order of importance, with the beginning of CUPTI's.
 COUNTERS = {
     "pm.sm.active": "sm__cycles_active", "pm.sm.issue": "sm__inst_executed_realtime",
@@ -58,14 +61,14 @@ def series(tmp_path):
 class Run:
     """One recorded run of a command that sleeps, says a word and ends with 7."""
 
-    def __init__(self, program, folder, series, sample="0,pm", seconds=0.4, fake="", rules="", environment=None, during=None):
+    def __init__(self, program, folder, series, sample="0,pm", seconds=0.4, fake="", rules="", environment=None, during=None, python=sys.executable):
         self.capture, self.log = folder / "run.gpuprof", folder / "log.txt"
         self.program = program
         self.environment = fake_environment(program, rules, GPUPROF_FAKE_PM=f"series={series.file} log={self.log} {fake}",
                                             **(environment or {}))
         began = time.monotonic()
         started = subprocess.Popen([program.path, "record", "-o", self.capture, "--quiet", "--sample", sample, "--",
-                                    sys.executable, "-c", SLEEP, str(seconds)], env=self.environment, stdout=subprocess.PIPE,
+                                    python, "-c", SLEEP, str(seconds)], env=self.environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         if during:
             during(started.pid)
@@ -316,6 +319,49 @@ def test_a_libcupti_without_pm_sampling_is_named(program, tmp_path, series):
     line, = run.said
     assert "12.6" in line
     assert str(old) in line
+
+
+@pytest.fixture
+def own_cupti(program, tmp_path):
+    """A Python of its own, and where the libcupti of its packages is; `answering(code)` makes one that answers every call so."""
+    python, library = tmp_path / "venv/bin/python3", tmp_path / "venv/lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13"
+    for folder in (python.parent, library.parent):
+        folder.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+
+    def answering(code):
+        names = set(re.findall(r"cupti\w+", (ROOT / "collect/pm/pm_symbols.def").read_text()))
+        source = tmp_path / "newer.c"
+        tell = 'void fake_cupti_started(void) { ((void (*)(void))dlsym(dlopen("%s", RTLD_NOW), __func__))(); }\n' % (program.fakes / "libcupti.so.13")
+        source.write_text("#include <dlfcn.h>\n" + tell + "".join(f"int {name}(void* given) {{ return {code}; }}\n" for name in sorted(names)))
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+
+    return python, library, answering
+
+
+@pytest.mark.parametrize("code", [15, 999])
+def test_a_cupti_that_is_newer_than_the_driver_is_passed_over(program, tmp_path, series, own_cupti, code):
+    """What CUPTI answers to its first call where the driver is older (knowledge of the real libraries: 12.x 15, 13.x 999)."""
+    python, _, answering = own_cupti
+    answering(code)
+    run = Run(program, tmp_path, series, python=python)
+    assert run.samples() and not run.said, run.said
+    assert {row["key"]: row["value"] for row in run.table("meta")}["counters.cupti"] == str((program.fakes / "libcupti.so.13").resolve())
+
+
+def test_any_other_refusal_is_final(program, tmp_path, series, own_cupti):
+    python, _, answering = own_cupti
+    answering(35)
+    run = Run(program, tmp_path, series, python=python)
+    assert not run.samples() and "cuptiProfilerInitialize answered 35" in run.said[0]
+
+
+def test_the_cupti_of_the_programs_own_python_comes_first(program, tmp_path, series, own_cupti):
+    python, library, _ = own_cupti
+    shutil.copy2(program.fakes / "libcupti.so.13", library)
+    run = Run(program, tmp_path, series, python=python)
+    assert run.samples()
+    assert {row["key"]: row["value"] for row in run.table("meta")}["counters.cupti"] == str(library.resolve())
 
 
 def test_samplers_are_no_processes_of_the_recording(program, tmp_path, series):

@@ -57,13 +57,29 @@ TEST_F(Pythons, are_looked_into_after_the_system) {
 
 TEST_F(Pythons, of_the_recorded_program_come_first_and_the_one_behind_it_next) {
     std::vector<std::string> places = places_of(in("venv/bin/python3"), {{"PATH", in("usr/bin")}});
-    EXPECT_GT(place_of(places, venv_), 0);
-    EXPECT_EQ(place_of(places, base_), place_of(places, venv_) + 1);
+    EXPECT_EQ(place_of(places, venv_), 0);
+    EXPECT_EQ(place_of(places, base_), 1);
     EXPECT_EQ(std::count(places.begin(), places.end(), base_), 1);
 }
 
 TEST_F(Pythons, are_found_by_name_in_path) {
-    EXPECT_GT(place_of(places_of("python3", {{"PATH", in("venv/bin")}}), venv_), 0);
+    EXPECT_EQ(place_of(places_of("python3", {{"PATH", in("venv/bin")}}), venv_), 0);
+}
+
+TEST_F(Pythons, of_a_script_are_those_of_its_first_line) {
+    std::ofstream(in("venv/bin/torchrun")) << "#!" << in("venv/bin/python3") << "\nimport sys\n";
+    fs::permissions(root_ / "venv/bin/torchrun", fs::perms::owner_all);
+    EXPECT_EQ(place_of(places_of("torchrun", {{"PATH", in("venv/bin")}}), venv_), 0);
+    std::ofstream(in("venv/bin/tool")) << "\x7f"
+                                          "ELF";
+    EXPECT_GT(place_of(places_of(in("venv/bin/tool"), {}), venv_), 0)
+        << "a program that is not Python's maps what the system has";
+}
+
+TEST_F(Pythons, come_after_a_library_that_is_to_be_tried_first) {
+    std::vector<std::string> places = places_of(venv_, {{"PATH", in("usr/bin")}});
+    EXPECT_EQ(place_of(places, venv_), 0);
+    EXPECT_EQ(places[1], "libcupti.so.13");
 }
 
 TEST_F(Pythons, that_are_switched_on_count_too) {
