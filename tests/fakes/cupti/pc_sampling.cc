@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/contract.h"
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
 #include "tests/fakes/cupti/stall_script.h"
@@ -134,9 +135,11 @@ int cuptiPCSamplingEnable(pcs::ContextParams* parameters) {
     if (parameters == nullptr || parameters->size != pcs::ContextParams{}.size)
         return breach(__func__, "got a structure of the wrong size", kInvalidParameter);
     if (parameters->context == nullptr) std::abort();
+    if (int refused = check_sampling(__func__)) return refused;
     std::lock_guard<std::mutex> held(lock);
     if (!samplers.empty()) return breach(__func__, "is called for a second context of the GPU", kInvalidOperation);
     samplers[parameters->context];
+    note_sampling(true);
     return kSuccess;
 }
 
@@ -145,6 +148,7 @@ int cuptiPCSamplingDisable(pcs::ContextParams* parameters) {
     if (sampler->running) breach(__func__, "is called before Stop", 0);
     if (sampler->data != nullptr && is_data(sampler->data)) fill(*sampler, *sampler->data, 0);
     samplers.erase(parameters->context);
+    note_sampling(false);
     return kSuccess;
 }
 
@@ -181,6 +185,7 @@ int cuptiPCSamplingSetConfigurationAttribute(pcs::Configure* parameters) {
 }
 
 int cuptiPCSamplingStart(pcs::ContextParams* parameters) {
+    Alone alone;
     GATE();
     if (!sampler->start_stop || sampler->data == nullptr || sampler->running)
         return breach(__func__, "is called twice, or without its configuration", kInvalidOperation);
@@ -192,6 +197,7 @@ int cuptiPCSamplingStart(pcs::ContextParams* parameters) {
 }
 
 int cuptiPCSamplingStop(pcs::ContextParams* parameters) {
+    Alone alone;
     GATE();
     if (!sampler->running) return breach(__func__, "is called without Start", kInvalidOperation);
     const StallScript& script = stall_script();
