@@ -160,10 +160,6 @@ Status check_stalls(const RecordArguments& arguments, RecorderSettings& recorder
             "--set SET --stalls, which runs the command once for each"};
     if (arguments.stalls.stalls && !arguments.injection.traces("cuda"))
         return Error{ExitCode::usage, "--stalls needs CUDA; add cuda to --trace"};
-    if (arguments.stalls.stalls)
-        note(
-            "kernels run one after the other while warps are sampled, because CUPTI does not trace concurrent kernels "
-            "then; gpu-profile counters --stalls samples in a run of its own");
     return apply_warp_samples(arguments.stalls, recorder);
 }
 
@@ -217,6 +213,10 @@ Result<ExitCode> record(RecordArguments arguments) {
         if (!held.ok()) return held.error();
         reserved.emplace(std::move(*held));
     }
+    if (arguments.stalls.stalls)
+        note(
+            "kernels run one after the other while warps are sampled, because CUPTI does not trace concurrent kernels "
+            "then; gpu-profile counters --stalls samples in a run of its own");
     Target target;
     Result<RecordedRun> run = run_recorded(target, request);
     if (!run.ok()) return run.error();

@@ -111,7 +111,8 @@ int Callbacks::start(const Cupti& cupti) noexcept {
         if (stalls_wanted()) cupti.cuptiEnableCallback(1, subscriber_, kResourceDomain, cbid);
     cupti.cuptiEnableCallback(1, subscriber_, kResourceDomain, kInitFinished);
     for (std::uint8_t i = 0; i < count_; ++i)
-        if (always_watched(watched_[i])) cupti.cuptiEnableCallback(1, subscriber_, watched_[i].domain, watched_[i].cbid);
+        if (always_watched(watched_[i]))
+            cupti.cuptiEnableCallback(1, subscriber_, watched_[i].domain, watched_[i].cbid);
     state_.store(kRecorded, std::memory_order_release);
     return kCuptiSuccess;
 }

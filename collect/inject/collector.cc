@@ -150,16 +150,12 @@ void follow_window(Collector& c, std::int64_t now) noexcept {
 
 void at_exit() { end_collector(); }
 
-// With the first records of work, the driver has been started, whether or not callbacks said so.
+// Once in each part. With the first records, the driver has been started, whether or not callbacks said so.
 void follow_devices(Collector& c) noexcept {
-    if (!c.exit_watched && c.activity.delivered()) {
-        watch_exit();
-        c.exit_watched = true;
-    }
-    if (!c.devices_asked && c.cuda_started.load(std::memory_order_acquire)) {
-        c.activity.dump_devices();
-        c.devices_asked = true;
-    }
+    if (c.devices_asked || !c.cuda_started.load(std::memory_order_acquire) || !c.activity.delivered()) return;
+    watch_exit();
+    c.activity.dump_devices();
+    c.devices_asked = true;
 }
 
 void* spool(void*) {

@@ -135,8 +135,7 @@ void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& 
     if (*name == '\0' || !window().open() || !read_launch(watched.kind, call, arguments)) return;
     KernelChoice::Answer answer = s.choice.see(name, arguments);
     if (answer.verdict == Verdict::unwanted) return;
-    if (CounterSkip why = obstacle(answer.verdict); why != CounterSkip::kinds)
-        return spool.skip(why, name);
+    if (CounterSkip why = obstacle(answer.verdict); why != CounterSkip::kinds) return spool.skip(why, name);
     if (!s.measurement.acquire()) return spool.skip(CounterSkip::busy, name);
     if (s.measurement.budget_is_spent()) {
         spool.skip(CounterSkip::budget, name);

@@ -39,8 +39,7 @@ struct StallState {
     std::atomic<std::int64_t> read_at{0};  // end of the last span, CLOCK_MONOTONIC
     std::atomic<int> due{kNothing};        // at the next launch
     std::atomic<bool> window_open{false};
-    bool exit_watched = false;  // with `lock`, as what follows
-    bool refused = false;  // no context will be sampled
+    bool refused = false;  // no context will be sampled; with `lock`, as what follows
     std::uint32_t idle_contexts = 0;
     StallSession sessions[kMaxSampledContexts];
     Scratch payload;
@@ -129,9 +128,7 @@ void add_context(StallState& s, void* context) noexcept {
         return free->forget();
     }
     s.spool.write_reasons(free->reasons());
-    // Handlers run in reverse order: this one before the destructors of what CUPTI has loaded by now. The recording of
-    // work that earlier handlers submit ends here.
-    if (!s.exit_watched) s.exit_watched = std::atexit(end_collector) == 0;
+    watch_exit();  // before the destructors of what CUPTI has loaded by now
     if (s.window_open) start(s, *free);
 }
 

@@ -71,8 +71,7 @@ struct Cupti {
 
 // CUptiResult.
 inline constexpr int kCuptiSuccess = 0, kCuptiInvalidParameter = 1, kCuptiEndOfBuffer = 12, kCuptiNotCompatible = 14,
-                     kCuptiNotInitialized = 15,
-                     kCuptiInvalidKind = 21, kCuptiNotSupported = 27, kCuptiUnknown = 999;
+                     kCuptiNotInitialized = 15, kCuptiInvalidKind = 21, kCuptiNotSupported = 27, kCuptiUnknown = 999;
 inline constexpr std::uint32_t kDriverDomain = 1, kRuntimeDomain = 2,
                                kResourceDomain = 3;  // CUpti_CallbackDomain
 

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <shared_mutex>
 #include <string>
@@ -15,7 +14,7 @@
 namespace fake_cupti {
 namespace {
 
-std::atomic<bool> driver_gone{false}, kernels_were_on{false};
+std::atomic<bool> driver_gone{false}, kernels_were_on{false}, sampling_tried{false};
 std::atomic<int> sampled_contexts{0};
 std::atomic<int> owed[kClients];
 
@@ -38,7 +37,8 @@ bool any_wants(std::uint32_t kind) {
 void check_driver_call(const char* function) {
     InClient::What in = InClient::now();
     if (in == InClient::kNowhere) return;
-    bool synchronises = std::strcmp(function, "cuCtxSynchronize") == 0 || std::strcmp(function, "cuStreamSynchronize") == 0;
+    bool synchronises =
+        std::strcmp(function, "cuCtxSynchronize") == 0 || std::strcmp(function, "cuStreamSynchronize") == 0;
     if (in != InClient::kCallback || !synchronises) breach(function, "called within a function of CUPTI's client");
 }
 
@@ -95,11 +95,15 @@ void pay_for_modules() {
         std::this_thread::sleep_for(std::chrono::milliseconds(faults().module_ms * faults().modules));
 }
 
+void note_sampling_tried() { sampling_tried = true; }
+
+void note_serial_kernel() {
+    if (!sampling_tried.exchange(true)) count_breach("the kind KERNEL makes kernels run one after the other");
+}
+
 void note_sampling(bool on) { sampled_contexts += on ? 1 : -1; }
 
 int check_kernel_kind(const char* function, std::uint32_t kind) {
-    if (kind == kSerialKernel && std::getenv("GPUPROF_FAKE_STALLS") == nullptr)
-        count_breach("the kind KERNEL makes kernels run one after the other");
     if (kind != kKernel || sampled_contexts == 0) return kSuccess;
     breach(function, "called for concurrent kernels while PCs are sampled");
     return kNotCompatible;

@@ -12,6 +12,7 @@
 //   several subscribers "applies only to the CUPTI Activity API", not to profiling [guide, Multiple Subscribers]
 //   sampling of PCs     "Continuous PC sampling is not compatible with concurrent kernel profiling" (Proton, CuptiProfiler.cpp)
 //   code per module     "instrumentation code is generated at the time of loading the CUDA module"; when the kind comes later, then: over 5 s (kineto 542)
+//   order, ownership    functions for buffers before kinds [cupti_activity.h]; a buffer that was given is CUPTI's until it is completed [guide]
 //   the end             the driver has an exit handler of its own; after it nothing answers (UCX 11275, THAPI 276)
 #pragma once
 
@@ -58,7 +59,9 @@ void deliver_owed_devices(const Script& script);
 
 // A kind of kernels is switched on: waits for what the modules loaded by then cost, the first time.
 void pay_for_modules();
-// Sampling of PCs and the kinds of kernels.
+// Sampling of PCs and the kinds of kernels: a client may make kernels run one after the other to sample, or to try to.
+void note_sampling_tried();
+void note_serial_kernel();
 void note_sampling(bool on);
 int check_kernel_kind(const char* function, std::uint32_t kind);
 int check_sampling(const char* function);

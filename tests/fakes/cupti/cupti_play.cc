@@ -194,6 +194,7 @@ private:
         for (std::uint32_t offset : {fields.start, fields.end})
             if (offset != 0) write(copy, offset, audience_.clocks[number].at(read<std::uint64_t>(copy, offset)));
         if (record.kind == kKernel) write(copy, 32, read<std::uint64_t>(copy, fields.end));  // completed
+        if (record.kind == kKernel && wants(client, kSerialKernel, 0)) note_serial_kernel();
         if (record.kind == kKernel && !wants(client, kKernel, 0)) write(copy, 0, std::uint32_t{kSerialKernel});
         if (options_.live && fields.thread != 0)
             write(copy, fields.thread, static_cast<std::uint32_t>(thread_number(client)));

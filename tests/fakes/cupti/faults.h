@@ -28,7 +28,8 @@
 namespace fake_cupti {
 
 struct Faults {
-    std::uint32_t version = 0, driver = 13000, devices = 1, late_ms = 0, zero_times = 0, seed = 0, modules = 0, module_ms = 0;
+    std::uint32_t version = 0, driver = 13000, devices = 1, late_ms = 0, zero_times = 0, seed = 0, modules = 0,
+                  module_ms = 0;
     std::atomic<std::int64_t> keep{0}, unfinished{0}, running{0};
     bool shuffle = false, after_teardown = false, causal = false, late_teardown = false;
     std::string subscriber;

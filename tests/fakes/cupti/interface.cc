@@ -72,6 +72,8 @@ int home_process() { return home; }
 int set_kind(Client& client, const char* function, std::uint32_t kind, bool on, bool dump) {
     Switching switching(client, function, on);
     if (kind == 0 || kind >= kKinds) return kInvalidKind;
+    if (on && !client.channel.has_client() && !client.channel.torn_down)
+        count_breach("a kind is switched on before the functions for buffers are registered");
     if (int refused = on ? check_kernel_kind(function, kind) : kSuccess) return refused;
     if (on && (kind == kKernel || kind == kSerialKernel)) pay_for_modules();
     if (on && home == 0) home = getpid();
