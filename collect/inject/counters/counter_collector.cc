@@ -86,7 +86,7 @@ void refuse(const char* what, int code) noexcept {
                   words != nullptr ? " " : "", words != nullptr ? words : "");
 }
 
-// At the exit of a function that begins or ends a capture. All are seen, as callbacks come from cuInit on, so that the driver
+// At the exit of a function that begins or ends a capture. All are seen, as callbacks come since cuInit, so that the driver
 // need not be asked, which a callback must not do.
 void note_capture(LaunchKind kind, const CallbackData& call) noexcept {
     int result = 0;
