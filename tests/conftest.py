@@ -6,6 +6,7 @@ The program comes from GPUPROF_BIN, else from build/release, else build/dev. Tes
 import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,9 @@ SEEDS = range(8)  # recordings made by synthetic.py, next to the real ones
 WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.split(".json.")[0] + ".key_averages.txt").exists()]
 
 
+# Where the fakes of CUPTI and the driver write what breaks their rules; one for each process that runs tests.
+BREACHES = Path(tempfile.gettempdir()) / f"gpuprof-breaches-{os.getpid()}"
+
 # Of tests/python: what times programs, or watches them against a clock. Beside others on two cores it would tell of those.
 MEASURING = ("test_api", "test_bench", "test_decorator", "test_evaluate", "test_monitor", "test_profile", "test_record", "test_sampler",
              "test_sampling", "test_serve", "test_top")
@@ -33,6 +37,25 @@ MEASURING = ("test_api", "test_bench", "test_decorator", "test_evaluate", "test_
 def pytest_configure():
     """A run in the background of a shell ignores SIGINT, and the programs that tests interrupt would inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ["GPUPROF_FAKE_BREACHES"] = str(BREACHES)
+
+
+class Breaches:
+    """Rules of CUPTI and the driver that programs broke, as the fakes saw it (tests/fakes/cupti/contract.h)."""
+
+    def take(self):
+        """Return them, and forget them."""
+        lines = BREACHES.read_text().splitlines() if BREACHES.exists() else []
+        BREACHES.unlink(missing_ok=True)
+        return lines
+
+
+@pytest.fixture(autouse=True)
+def breaches():
+    """Every test with a fake expects none. One that provokes some takes them."""
+    log = Breaches()
+    yield log
+    assert log.take() == []
 
 
 def pytest_collection_modifyitems(items):

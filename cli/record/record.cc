@@ -213,6 +213,10 @@ Result<ExitCode> record(RecordArguments arguments) {
         if (!held.ok()) return held.error();
         reserved.emplace(std::move(*held));
     }
+    if (arguments.stalls.stalls)
+        note(
+            "kernels run one after the other while warps are sampled, because CUPTI does not trace concurrent kernels "
+            "then; gpu-profile counters --stalls samples in a run of its own");
     Target target;
     Result<RecordedRun> run = run_recorded(target, request);
     if (!run.ok()) return run.error();

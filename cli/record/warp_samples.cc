@@ -61,8 +61,7 @@ void report_samples(const counters::SampleReport& report, bool sampled) {
 }  // namespace
 
 void declare_warp_samples(CommandLine& line, WarpSampleArguments& arguments) {
-    line.flag("--stalls", arguments.stalls,
-              "Sample what warps wait for, by instruction and source line, while kernels run as usual.");
+    line.flag("--stalls", arguments.stalls, "Sample what warps wait for, by instruction and source line.");
     line.option("--stall-period", arguments.period,
                 "Cycles between samples of an SM with --stalls, a power of two from 2^5 to 2^31, such as 2^14 or 16384 "
                 "(default: 2^14).")

@@ -11,7 +11,7 @@ constexpr std::int64_t kSwitchTimeout = 100 * kMillisecond, kDeliveryTime = 1000
 }  // namespace
 
 void ActivitySwitch::start(Activity& activity, const Window& window) noexcept {
-    if (!window.open()) return;
+    if (!window.open()) return activity.prepare();
     activity.open();
     on_.exchange(1);
 }
@@ -19,6 +19,7 @@ void ActivitySwitch::start(Activity& activity, const Window& window) noexcept {
 void ActivitySwitch::wait_until_on(EventCount& spool_thread) noexcept {
     if (on_.fetch_add(0) != 0) return;
     std::int64_t until = monotonic_ns() + kSwitchTimeout;
+    ask();
     spool_thread.notify();
     for (;;) {
         std::uint32_t ticket = switched_.ticket();
@@ -30,15 +31,37 @@ void ActivitySwitch::wait_until_on(EventCount& spool_thread) noexcept {
     late_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void ActivitySwitch::follow(Activity& activity, const Window& window, std::int64_t now) noexcept {
-    if (window.open()) {
-        closed_since_ = 0;
-        if (on_.load() != 0) return;
+void ActivitySwitch::switch_on_here(Activity& activity) noexcept {
+    if (on_.fetch_add(0) != 0) return;
+    if (pthread_mutex_trylock(&switching_) != 0) {
+        late_.fetch_add(1, std::memory_order_relaxed);
+        return ask();
+    }
+    if (on_.fetch_add(0) == 0) {
         activity.open();
         on_.exchange(1);
-        switched_.notify();
-        return;
     }
+    pthread_mutex_unlock(&switching_);
+}
+
+void ActivitySwitch::follow(Activity& activity, const Window& window, std::int64_t now) noexcept {
+    if (pthread_mutex_trylock(&switching_) != 0) return;
+    bool open = window.open(), ready = asked_.exchange(false) || seen_open_;
+    seen_open_ = open && on_.load() == 0 && !ready;
+    if (open) {
+        closed_since_ = 0;
+        if (ready && on_.load() == 0) {
+            activity.open();
+            on_.exchange(1);
+            switched_.notify();
+        }
+    } else {
+        switch_off(activity, window, now);
+    }
+    pthread_mutex_unlock(&switching_);
+}
+
+void ActivitySwitch::switch_off(Activity& activity, const Window& window, std::int64_t now) noexcept {
     if (on_.load() == 0) return;
     if (closed_since_ == 0) closed_since_ = now;
     if (now - closed_since_ < kDeliveryTime) return;

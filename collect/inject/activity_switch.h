@@ -10,6 +10,7 @@
 #pragma once
 
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,16 +47,26 @@ class ActivitySwitch {
 public:
     // On the thread that starts CUPTI, within cuInit, before the spool thread may call it.
     void start(Activity& activity, const Window& window) noexcept;
-    // On the thread that opened the window.
+    // On the thread that opened the window: waits for the spool thread.
     void wait_until_on(EventCount& spool_thread) noexcept;
-    // On the spool thread; `now` is CLOCK_MONOTONIC in ns.
+    // The same within a callback of CUPTI, where a thread never waits for one that calls CUPTI.
+    void switch_on_here(Activity& activity) noexcept;
+    // The spool thread opened the window itself, and follows.
+    void ask() noexcept { asked_.store(true); }
+    // On the spool thread; `now` is CLOCK_MONOTONIC in ns. A window that another thread has just opened is left to that one
+    // until the next round.
     void follow(Activity& activity, const Window& window, std::int64_t now) noexcept;
-    // Openings whose wait timed out.
+    // Openings whose wait timed out, or that came while the kinds were being switched.
     std::uint64_t late() const noexcept { return late_.load(std::memory_order_relaxed); }
 
 private:
+    void switch_off(Activity& activity, const Window& window, std::int64_t now) noexcept;
+
     std::atomic<int> on_{0};  // changed only by read-modify-write, so that an opening and a switch-off see each other
     std::atomic<std::uint64_t> late_{0};
+    pthread_mutex_t switching_ = PTHREAD_MUTEX_INITIALIZER;  // only tried
+    std::atomic<bool> asked_{false};
+    bool seen_open_ = false;
     std::int64_t closed_since_ = 0;  // as first seen by the spool thread; 0: open
     EventCount switched_;
 };

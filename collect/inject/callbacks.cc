@@ -17,6 +17,7 @@
 namespace gpuprof::inject {
 namespace {
 
+constexpr std::uint32_t kInitFinished = 5;  // CUPTI_CBID_RESOURCE_CU_INIT_FINISHED
 constexpr const char* kRecorded = meta_key::kStreamCallsRecorded;
 
 // Libraries that look up CUPTI's functions in libcupti itself, so that their calls do not arrive here, and that need
@@ -69,11 +70,14 @@ bool arrives_here() noexcept {
 
 }  // namespace
 
+// With a window, warps are sampled from the first launch in it to the first one after it.
+bool Callbacks::always_watched(const Watched& watched) noexcept { return watched.launch && stalls_wanted(); }
+
 void Callbacks::add_function(std::uint32_t domain, std::uint32_t cbid, const char* name) noexcept {
     StreamFunction function;
     if (domain == kDriverDomain && std::strcmp(name, "cuProfilerStart") == 0) profiler_start_ = cbid;
     if (domain == kDriverDomain && std::strcmp(name, "cuProfilerStop") == 0) profiler_stop_ = cbid;
-    bool launch = settings().launch_stacks && is_launch_function(name);
+    bool launch = (settings().launch_stacks || stalls_wanted()) && is_launch_function(name);
     if (cbid >= kFunctions || count_ >= kMaxWatched || (!launch && !find_stream_function(name, function))) return;
     watched_[count_] = {domain, cbid, function, launch};
     place_[domain == kRuntimeDomain][cbid] = ++count_;
@@ -107,6 +111,10 @@ int Callbacks::start(const Cupti& cupti) noexcept {
          {pcs::Resource::kContextCreated, pcs::Resource::kContextDestroyed, pcs::Resource::kModuleLoaded})
         if (stalls_wanted()) cupti.cuptiEnableCallback(1, subscriber_, kResourceDomain, cbid);
     watch_graph_nodes(cupti, subscriber_);
+    cupti.cuptiEnableCallback(1, subscriber_, kResourceDomain, kInitFinished);
+    for (std::uint8_t i = 0; i < count_; ++i)
+        if (always_watched(watched_[i]))
+            cupti.cuptiEnableCallback(1, subscriber_, watched_[i].domain, watched_[i].cbid);
     state_.store(kRecorded, std::memory_order_release);
     return kCuptiSuccess;
 }
@@ -114,7 +122,8 @@ int Callbacks::start(const Cupti& cupti) noexcept {
 void Callbacks::enable(bool on) noexcept {
     if (subscriber_ == nullptr || open_ == on) return;
     for (std::uint8_t i = 0; i < count_; ++i)
-        cupti_->cuptiEnableCallback(on, subscriber_, watched_[i].domain, watched_[i].cbid);
+        if (!always_watched(watched_[i]))
+            cupti_->cuptiEnableCallback(on, subscriber_, watched_[i].domain, watched_[i].cbid);
     open_ = on;
 }
 
@@ -159,6 +168,8 @@ bool Callbacks::end_subscription(const char* state) noexcept {
 // called by those of the runtime.
 void Callbacks::on_call(void* self, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept {
     auto& callbacks = *static_cast<Callbacks*>(self);
+    WithinCallback within;
+    if (domain == kResourceDomain && cbid == kInitFinished) return watch_exit();
     if (domain == kResourceDomain && recording())
         return is_about_graphs(cbid) ? on_graph_resource(*callbacks.cupti_, cbid, about)
                                      : on_stall_resource(cbid, about);
@@ -173,6 +184,8 @@ void Callbacks::on_call(void* self, std::uint32_t domain, std::uint32_t cbid, co
     if (place == 0) return;
     std::uint32_t opening = callbacks.opening_.load(std::memory_order_relaxed);
     const Watched& watched = callbacks.watched_[place - 1];
+    if (watched.launch && !exit) follow_stalls();
+    if (watched.launch && !settings().launch_stacks) return;
     if (watched.launch)
         exit ? leave_launch(call, domain, opening) : enter_launch(call, domain, opening);
     else if (exit)

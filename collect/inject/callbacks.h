@@ -1,6 +1,6 @@
 // CUPTI's callbacks around API functions, for as few functions as possible: calls that order streams (stream_calls.h),
 // launches if their stacks are wanted (launch_stacks.h), and cuProfilerStart and cuProfilerStop if they open the window.
-// And those about contexts and modules, if warps are sampled (stall_collector.h).
+// And those about contexts and modules, if warps are sampled (stall_collector.h), and about the end of cuInit.
 //
 // CUPTI has one subscription for the whole process. Ours gives way: to a client whose calls arrive here (exports.cc),
 // and to libraries that take the subscription behind our back, as soon as they are mapped. Without it, a replay infers
@@ -46,6 +46,7 @@ private:
         StreamFunction function;
         bool launch = false;  // then `function` is empty
     };
+    static bool always_watched(const Watched& watched) noexcept;
     static void on_call(void* self, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept;
     void enable(bool on) noexcept;
     bool end_subscription(const char* state) noexcept;

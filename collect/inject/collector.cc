@@ -120,7 +120,7 @@ void next_part(Collector& c) noexcept {
     begin_part(c);
     if (c.keeper != nullptr) c.keeper->write(c.file, c.steps, false);
     c.counted = ~std::uint64_t{0};  // the losses so far must outlive the part that states them
-    c.names_written = c.refusal_written = false;
+    c.names_written = c.refusal_written = c.devices_asked = false;
     c.activity.forget_names();
 }
 
@@ -151,6 +151,16 @@ void follow_window(Collector& c, std::int64_t now) noexcept {
     }
 }
 
+void at_exit() { end_collector(); }
+
+// Once in each part. With the first records, the driver has been started, whether or not callbacks said so.
+void follow_devices(Collector& c) noexcept {
+    if (c.devices_asked || !c.cuda_started.load(std::memory_order_acquire) || !c.activity.delivered()) return;
+    watch_exit();
+    c.activity.dump_devices();
+    c.devices_asked = true;
+}
+
 void* spool(void*) {
     Collector& c = *collector;
     c.thread.store(thread_id(), std::memory_order_relaxed);
@@ -165,6 +175,7 @@ void* spool(void*) {
         c.window.tick(now);
         follow_window(c, now);
         if (now - flushed >= kFlushInterval) {
+            follow_devices(c);
             flush(c, false);
             flushed = now;
         }
@@ -215,8 +226,6 @@ void* spool(void*) {
     return nullptr;
 }
 
-void at_exit() { end_collector(); }
-
 // A forked child has its parent's memory and none of its threads. It begins its own recording with its first annotation
 // or CUDA call. CUPTI does not work in it if the parent used CUPTI (its flush hangs), and neither does CUDA if the
 // parent started it; then device work is not recorded. The parent's records stay with the parent.
@@ -245,8 +254,12 @@ void switch_window(bool open) noexcept {
     switch_counter_range(open);
     switch_stalls(open);
     if (!open || !device_recording()) return;
-    if (thread_id() != collector->thread.load(std::memory_order_relaxed))
+    if (WithinCallback::here())
+        collector->kinds.switch_on_here(collector->activity);
+    else if (thread_id() != collector->thread.load(std::memory_order_relaxed))
         collector->kinds.wait_until_on(collector->work);
+    else
+        collector->kinds.ask();
 }
 
 // Device work, from within cuInit.
@@ -259,6 +272,7 @@ void start_device(Collector& c) noexcept {
         if (stalls_wanted()) start_stalls(c.activity.callbacks().subscribed());
         c.kinds.start(c.activity, c.window);
     }
+    watch_exit();
     c.cuda_started.store(true, std::memory_order_release);
     c.starting_since.store(0, std::memory_order_relaxed);
 }
@@ -340,6 +354,13 @@ void end_collector() noexcept {
     phase.compare_exchange_strong(now, kEnding);
     collector->work.notify();
     wait_until(collector->ended, kMaxExitWait, [] { return phase.load(std::memory_order_acquire) == kEnded; });
+}
+
+// The driver's comes with cuInit; which of the calls here follows it is known for no version.
+void watch_exit() noexcept {
+    constexpr int kMaxHandlers = 8;  // of a process, and its forked children
+    static std::atomic<int> handlers{0};
+    if (handlers.fetch_add(1, std::memory_order_relaxed) < kMaxHandlers) std::atexit(at_exit);
 }
 
 Window& window() noexcept { return collector->window; }

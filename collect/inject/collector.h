@@ -16,6 +16,9 @@ bool start_collector() noexcept;
 // Before the process ends: waits until everything is written, at most two seconds. Thread-safe, and safe in a signal
 // handler.
 void end_collector() noexcept;
+// The driver was started: its exit handler, after which CUPTI delivers nothing, may come after ours, and handlers run in
+// reverse order. So ours is registered once more. Thread-safe.
+void watch_exit() noexcept;
 // Whether the collector runs; the window decides whether records are wanted now.
 bool recording() noexcept;
 Window& window() noexcept;

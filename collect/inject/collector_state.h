@@ -34,7 +34,7 @@ struct Collector {
     std::atomic<bool> yielded{false};
     std::int64_t part_began = 0;
     std::atomic<std::int64_t> starting_since{0};  // CUPTI is being started; 0: not
-    bool names_written = false, refusal_written = false, slow_start_written = false;
+    bool names_written = false, refusal_written = false, slow_start_written = false, devices_asked = false;
     std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
     std::uint64_t counted = ~std::uint64_t{0};
 };

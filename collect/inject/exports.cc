@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "collect/inject/collector.h"
+#include "collect/inject/counters/stall_collector.h"
 #include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/cupti/other_client.h"
 #include "collect/inject/spool/buffers.h"
@@ -55,6 +56,9 @@ void yield_if_wanted() noexcept {
 int set_kind(std::uint32_t kind, bool on) noexcept {
     if (cupti_multiplexer().cupti() == nullptr) return kCuptiNotInitialized;
     if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
+    // Sampling of warps excludes it.
+    if (on && cupti::Kind{kind} == cupti::Kind::concurrent_kernel && stalls_wanted() && will_record_device())
+        return kCuptiNotCompatible;
     on ? other_client().note_on(kind) : other_client().note_off(kind);
     int code = cupti_multiplexer().set_kind(ClientId::other, kind, on);
     if (code != kCuptiSuccess) {

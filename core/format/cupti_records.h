@@ -14,6 +14,7 @@ namespace gpuprof::inline format::cupti {
 enum class Kind : std::uint32_t {
     memcpy = 1,
     memset = 2,
+    kernel = 3,  // one after the other; the same record
     driver = 4,
     runtime = 5,
     device = 8,
@@ -29,6 +30,8 @@ enum class Kind : std::uint32_t {
     graph_trace = 51,
     jit = 52,
 };
+
+constexpr bool is_kernel(Kind kind) { return kind == Kind::kernel || kind == Kind::concurrent_kernel; }
 
 // A field of type T at a fixed offset.
 template <class T>
@@ -126,6 +129,7 @@ struct TimesOfKind {
 };
 inline constexpr TimesOfKind kTimes[] = {
     {Kind::concurrent_kernel, {kernel::start, kernel::end, kernel::completed, kernel::queued, kernel::submitted}},
+    {Kind::kernel, {kernel::start, kernel::end, kernel::completed, kernel::queued, kernel::submitted}},
     {Kind::memcpy, {memcpy::start, memcpy::end}},
     {Kind::memcpy_p2p, {memcpy_p2p::start, memcpy_p2p::end}},
     {Kind::memset, {memset::start, memset::end}},

@@ -86,22 +86,25 @@ void refuse(const char* what, int code) noexcept {
                   words != nullptr ? " " : "", words != nullptr ? words : "");
 }
 
-bool is_capturing(const CounterFunctions::Watched& watched, void* stream) noexcept {
-    if (common->captures.load(std::memory_order_relaxed) > 0) return true;
-    const Driver& driver = common->measurement.driver();
-    auto* ask = watched.per_thread ? driver.is_capturing_per_thread : driver.is_capturing;
-    if (ask == nullptr) ask = driver.is_capturing;
-    int status = 0;
-    // The default stream answers an error while another stream is captured.
-    return ask != nullptr && (ask(stream, &status) != 0 || status != 0);
+// At the exit of a function that begins or ends a capture. All are seen, as callbacks come since cuInit, so that the driver
+// need not be asked, which a callback must not do.
+void note_capture(LaunchKind kind, const CallbackData& call) noexcept {
+    int result = 0;
+    if (call.result != nullptr) std::memcpy(&result, call.result, sizeof result);
+    if (kind == LaunchKind::begin_capture) {
+        if (result == 0) common->captures.fetch_add(1);
+        return;
+    }
+    // CUDA_ERROR_ILLEGAL_STATE, _STREAM_CAPTURE_UNMATCHED and _WRONG_THREAD: it ends no capture; other errors do.
+    if (result == 401 || result == 903 || result == 908) return;
+    if (common->captures.load() > 0) common->captures.fetch_sub(1);
 }
 
 // Why a wanted launch is not measured; kinds: it is.
-CounterSkip obstacle(const CounterFunctions::Watched& watched, Verdict verdict,
-                     const LaunchArguments& arguments) noexcept {
+CounterSkip obstacle(Verdict verdict) noexcept {
     if (verdict == Verdict::collective) return CounterSkip::device_collective;
     if (common->measurement.ended() || verdict == Verdict::no_room) return CounterSkip::ended;
-    if (is_capturing(watched, arguments.stream)) return CounterSkip::capture;
+    if (common->captures.load(std::memory_order_relaxed) > 0) return CounterSkip::capture;
     return CounterSkip::kinds;
 }
 
@@ -132,8 +135,7 @@ void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& 
     if (*name == '\0' || !window().open() || !read_launch(watched.kind, call, arguments)) return;
     KernelChoice::Answer answer = s.choice.see(name, arguments);
     if (answer.verdict == Verdict::unwanted) return;
-    if (CounterSkip why = obstacle(watched, answer.verdict, arguments); why != CounterSkip::kinds)
-        return spool.skip(why, name);
+    if (CounterSkip why = obstacle(answer.verdict); why != CounterSkip::kinds) return spool.skip(why, name);
     if (!s.measurement.acquire()) return spool.skip(CounterSkip::busy, name);
     if (s.measurement.budget_is_spent()) {
         spool.skip(CounterSkip::budget, name);
@@ -155,6 +157,7 @@ void leave_launch(const CallbackData& call) noexcept {
 // On a thread of the program, within its call.
 void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept {
     Shared& s = *common;
+    WithinCallback within;
     if (domain == kResourceDomain) {
         const auto* resource = static_cast<const pcs::Resource*>(about);
         if (resource == nullptr) return;
@@ -169,13 +172,8 @@ void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about)
     const auto& call = *static_cast<const CallbackData*>(about);
     bool exit = call.site == CallbackData::kExit;
     bool mine = s.measurement.owner().is_this_thread();
-    if (watched.kind == LaunchKind::begin_capture || watched.kind == LaunchKind::end_capture) {
-        int result = 0;
-        if (exit && call.result != nullptr) std::memcpy(&result, call.result, sizeof result);
-        if (watched.kind == LaunchKind::begin_capture && exit && result == 0) s.captures.fetch_add(1);
-        if (watched.kind == LaunchKind::end_capture && exit && s.captures.load() > 0) s.captures.fetch_sub(1);
-        return;
-    }
+    if (watched.kind == LaunchKind::begin_capture || watched.kind == LaunchKind::end_capture)
+        return exit ? note_capture(watched.kind, call) : void();
     if (exit) {
         if (mine) leave_launch(call);
         return;

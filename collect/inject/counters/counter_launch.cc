@@ -19,7 +19,10 @@ constexpr Named kLaunchFunctions[] = {
     {"GraphLaunch", LaunchKind::graph},
     {"StreamBeginCapture", LaunchKind::begin_capture},
     {"StreamBeginCaptureToGraph", LaunchKind::begin_capture},
+    {"StreamBeginRecaptureToGraph", LaunchKind::begin_capture},  // CUDA 13.3
     {"StreamEndCapture", LaunchKind::end_capture},
+    {"StreamBeginCaptureToCig", LaunchKind::begin_capture},
+    {"StreamEndCaptureToCig", LaunchKind::end_capture},
 };
 
 // The beginning of the arguments of cuLaunchKernel; those of cuLaunchCooperativeKernel begin alike.

@@ -35,10 +35,8 @@ struct LaunchArguments {
 bool read_launch(LaunchKind kind, const CallbackData& call, LaunchArguments& arguments) noexcept;
 
 // The driver's functions that the measurement of counters asks; looked up in the library that the program uses. None of them
-// submits work.
+// submits work. Within a callback of CUPTI only synchronize() may be called.
 struct Driver {
-    int (*is_capturing)(void* stream, int* status) = nullptr;
-    int (*is_capturing_per_thread)(void* stream, int* status) = nullptr;
     int (*current_context)(void** context) = nullptr;
     int (*synchronize)() = nullptr;
 
@@ -48,8 +46,6 @@ struct Driver {
         auto find = [library](auto& function, const char* name) {
             function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
         };
-        find(is_capturing, "cuStreamIsCapturing");
-        find(is_capturing_per_thread, "cuStreamIsCapturing_ptsz");
         find(current_context, "cuCtxGetCurrent");
         find(synchronize, "cuCtxSynchronize");
     }

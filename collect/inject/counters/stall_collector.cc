@@ -27,6 +27,8 @@ using pcs::Resource;
 constexpr std::size_t kMaxSampledContexts = 64, kMaxReads = 4096;
 constexpr std::int64_t kSpan = 10 * kSecond, kPatience = 2 * kSecond;
 
+enum Due : int { kNothing, kNextSpan, kNextWindow };
+
 // Of the whole process; never destroyed.
 struct StallState {
     const Cupti* cupti = nullptr;
@@ -35,9 +37,9 @@ struct StallState {
     StallSpool spool;
     std::atomic<bool> active{false};
     std::atomic<std::int64_t> read_at{0};  // end of the last span, CLOCK_MONOTONIC
-    bool window_open = false;              // with `lock`, as what follows
-    bool exit_watched = false;
-    bool refused = false;  // no context will be sampled
+    std::atomic<int> due{kNothing};        // at the next launch
+    std::atomic<bool> window_open{false};
+    bool refused = false;  // no context will be sampled; with `lock`, as what follows
     std::uint32_t idle_contexts = 0;
     StallSession sessions[kMaxSampledContexts];
     Scratch payload;
@@ -50,14 +52,16 @@ StallState* active_state() noexcept {
     return s != nullptr && s->active.load(std::memory_order_acquire) ? s : nullptr;
 }
 
-// The threads of the program may hold locks of the driver, which the spool thread needs in CUPTI, so no thread waits forever.
+// The threads of the program may hold locks of the driver, which the spool thread needs in CUPTI at the end, so no thread waits
+// forever.
 class Turn {
 public:
-    explicit Turn(StallState& state) noexcept : lock_(state.lock) {
-        for (std::int64_t until = monotonic_ns() + kPatience; !held_ && monotonic_ns() < until;) {
-            held_ = pthread_mutex_trylock(&lock_) == 0;
+    explicit Turn(StallState& state, std::int64_t patience = kPatience) noexcept : lock_(state.lock) {
+        std::int64_t until = monotonic_ns() + patience;
+        for (held_ = pthread_mutex_trylock(&lock_) == 0; !held_ && monotonic_ns() < until;) {
             constexpr timespec kPause{0, 50'000};
-            if (!held_) nanosleep(&kPause, nullptr);
+            nanosleep(&kPause, nullptr);
+            held_ = pthread_mutex_trylock(&lock_) == 0;
         }
     }
     ~Turn() {
@@ -124,9 +128,7 @@ void add_context(StallState& s, void* context) noexcept {
         return free->forget();
     }
     s.spool.write_reasons(free->reasons());
-    // Handlers run in reverse order: this one before the destructors of what CUPTI has loaded by now. The recording of
-    // work that earlier handlers submit ends here.
-    if (!s.exit_watched) s.exit_watched = std::atexit(end_collector) == 0;
+    watch_exit();  // before the destructors of what CUPTI has loaded by now
     if (s.window_open) start(s, *free);
 }
 
@@ -164,7 +166,7 @@ void start_stalls(bool callbacks) noexcept {
             "profiler, or record without --stalls");
     load_range_libraries(s.cupti->path);
     s.driver.load();
-    s.window_open = window().open();
+    s.window_open.store(window().open(), std::memory_order_relaxed);
     s.read_at.store(monotonic_ns(), std::memory_order_relaxed);
     stall_state.store(made, std::memory_order_release);
     s.active.store(true, std::memory_order_release);
@@ -190,31 +192,33 @@ void lose_stall_callbacks() noexcept {
             "sampled, and code loaded later has no source lines");
 }
 
-// Earlier work of the context is not the window's, and the window's work ends in it.
 void switch_stalls(bool open) noexcept {
     StallState* s = active_state();
     if (s == nullptr) return;
-    void* context = nullptr;
-    bool current = s->driver.current_context != nullptr && s->driver.current_context(&context) == 0;
-    if (current && context != nullptr && s->driver.synchronize != nullptr) s->driver.synchronize();
-    Turn turn(*s);
-    if (!turn) return s->spool.write_refusal("warp samples of a window: the recorder was busy for two seconds");
-    s->window_open = open;
-    for (StallSession& session : s->sessions) open ? start(*s, session) : end_span(*s, session);
+    s->window_open.store(open, std::memory_order_relaxed);
+    s->due.store(kNextWindow, std::memory_order_release);
+}
+
+// Earlier work of the context is not the window's, and the window's work ends in it.
+void follow_stalls() noexcept {
+    StallState* s = active_state();
+    if (s == nullptr || s->due.load(std::memory_order_acquire) == kNothing) return;
+    OverheadTimer timed;
+    Turn turn(*s, 0);
+    if (!turn) return;  // the next launch
+    if (s->due.exchange(kNothing) == kNextWindow && s->driver.synchronize != nullptr) s->driver.synchronize();
+    for (StallSession& session : s->sessions) {
+        end_span(*s, session);
+        if (s->window_open.load(std::memory_order_relaxed)) start(*s, session);
+    }
     s->read_at.store(monotonic_ns(), std::memory_order_relaxed);
 }
 
 void drain_stalls(std::int64_t now) noexcept {
     StallState* s = active_state();
-    if (s == nullptr || now - s->read_at.load(std::memory_order_relaxed) < kSpan) return;
-    Turn turn(*s);
-    if (!turn) return;
-    s->read_at.store(now, std::memory_order_relaxed);
-    for (StallSession& session : s->sessions) {
-        if (!session.running()) continue;
-        end_span(*s, session);
-        start(*s, session);
-    }
+    int nothing = kNothing;
+    if (s != nullptr && now - s->read_at.load(std::memory_order_relaxed) >= kSpan)
+        s->due.compare_exchange_strong(nothing, kNextSpan);
 }
 
 void finish_stalls() noexcept {

@@ -18,9 +18,12 @@ void start_stalls(bool callbacks) noexcept;
 void on_stall_resource(std::uint32_t cbid, const void* about) noexcept;
 // Another client took the callbacks: later contexts and modules are unknown.
 void lose_stall_callbacks() noexcept;
-// The window opened or closed, on this thread.
+// The window opened or closed: the next launch begins or ends a span.
 void switch_stalls(bool open) noexcept;
-// On the spool thread, regularly, and at the end.
+// At the entry of a launch, in its callback. Spans begin and end here: in other threads CUPTI waits for launches, and launches for
+// CUPTI, for ever (seen on GPUs: perf-agent, issue 101).
+void follow_stalls() noexcept;
+// On the spool thread, regularly: the next launch ends the span if it has become long. And at the end.
 void drain_stalls(std::int64_t now) noexcept;
 void finish_stalls() noexcept;
 // In a forked child: CUPTI does not work there.

@@ -141,8 +141,9 @@ StallSession::Failure StallSession::stop(const Cupti& cupti) noexcept {
     pcs::ContextParams parameters;
     parameters.context = context_;
     running_ = false;
-    more_ = true;
-    return GPUPROF_CUPTI_CALL(cuptiPCSamplingStop, parameters);
+    Failure failure = GPUPROF_CUPTI_CALL(cuptiPCSamplingStop, parameters);
+    more_ = !failure;
+    return failure;
 }
 
 StallSession::Failure StallSession::read(const Cupti& cupti, Scratch& payload) noexcept {

@@ -32,6 +32,21 @@ struct CallbackData {
 };
 static_assert(sizeof(CallbackData) == 72);
 
+// While one lives, the calling thread is within a callback of CUPTI, and may hold CUPTI's locks. It waits for no thread that
+// calls CUPTI, and calls no function of the driver but those that synchronise.
+class WithinCallback {
+public:
+    WithinCallback() noexcept : before_(inside) { inside = true; }
+    ~WithinCallback() { inside = before_; }
+    WithinCallback(const WithinCallback&) = delete;
+    WithinCallback& operator=(const WithinCallback&) = delete;
+    static bool here() noexcept { return inside; }
+
+private:
+    inline static thread_local bool inside __attribute__((tls_model("initial-exec"))) = false;
+    bool before_;
+};
+
 // Libraries that were found and do not work with this driver.
 struct RefusedLibraries {
     static constexpr std::size_t kMax = 4;
@@ -55,8 +70,8 @@ struct Cupti {
 };
 
 // CUptiResult.
-inline constexpr int kCuptiSuccess = 0, kCuptiInvalidParameter = 1, kCuptiEndOfBuffer = 12, kCuptiNotInitialized = 15,
-                     kCuptiInvalidKind = 21, kCuptiNotSupported = 27, kCuptiUnknown = 999;
+inline constexpr int kCuptiSuccess = 0, kCuptiInvalidParameter = 1, kCuptiEndOfBuffer = 12, kCuptiNotCompatible = 14,
+                     kCuptiNotInitialized = 15, kCuptiInvalidKind = 21, kCuptiNotSupported = 27, kCuptiUnknown = 999;
 inline constexpr std::uint32_t kDriverDomain = 1, kRuntimeDomain = 2,
                                kResourceDomain = 3;  // CUpti_CallbackDomain
 

@@ -7,6 +7,7 @@
 
 #include "collect/inject/collector.h"
 #include "collect/inject/counters/counter_collector.h"
+#include "collect/inject/counters/stall_collector.h"
 #include "collect/inject/switch_lock.h"
 #include "core/format/cupti_records.h"
 
@@ -54,11 +55,12 @@ const Cupti* CuptiMultiplexer::cupti(ClientId client) noexcept {
     return separate() ? &cupti_v2().table(client) : &cupti_;
 }
 
-// One call of V1, or one subscription of V2, decides for the life of the process. Counters of kernels need V1.
+// One call of V1, or one subscription of V2, decides for the life of the process. Counters of kernels and samples
+// of warps need V1: several subscribers are for records only.
 void CuptiMultiplexer::decide_interface() noexcept {
     const char* only_first = std::getenv("GPUPROF_CUPTI_V1");
     if (only_first != nullptr && only_first[0] == '1') return;
-    if (!will_record_device() || counters_planned() || !cupti_v2().load(cupti_)) return;
+    if (!will_record_device() || counters_planned() || stalls_wanted() || !cupti_v2().load(cupti_)) return;
     int code = cupti_v2().begin(settings().cupti != CuptiPolicy::own);
     refusal_.store(code == kMultipleSubscribers ? code : kCuptiSuccess, std::memory_order_release);
     if (code != kCuptiSuccess) return;
@@ -185,10 +187,17 @@ void CuptiMultiplexer::apply_functions(std::uint32_t domain) noexcept {
     }
 }
 
-void CuptiMultiplexer::withdraw(ClientId client) noexcept {
+void CuptiMultiplexer::dump(ClientId client, std::uint32_t kind) noexcept {
+    const Cupti* table = cupti(client);
+    if (table == nullptr || table->cuptiActivityEnableAndDump == nullptr) return;
+    SwitchLock turn(lock_);
+    table->cuptiActivityEnableAndDump(kind);
+}
+
+void CuptiMultiplexer::withdraw(ClientId client, std::uint32_t except) noexcept {
     auto index = static_cast<unsigned>(client);
     for (std::uint32_t kind = 1; kind < kKinds; ++kind)
-        if (kinds_[index][kind].load(std::memory_order_relaxed)) set_kind(client, kind, false);
+        if (kind != except && kinds_[index][kind].load(std::memory_order_relaxed)) set_kind(client, kind, false);
     for (std::uint32_t domain : {kDriverDomain, kRuntimeDomain})
         for (std::uint32_t cbid = 1; cbid < kFunctions; ++cbid)
             if (functions_[index][domain == kRuntimeDomain][cbid].load(std::memory_order_relaxed) == wanted)

@@ -43,8 +43,10 @@ public:
     int set_kind(ClientId client, std::uint32_t kind, bool on) noexcept;
     // The results of cuptiActivityEnableRuntimeApi / DriverApi. Overrules the kind for one function.
     int set_function(ClientId client, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
-    // Drops all requests of one client.
-    void withdraw(ClientId client) noexcept;
+    // Asks for records of what there is already, of a kind that is on.
+    void dump(ClientId client, std::uint32_t kind) noexcept;
+    // Drops all requests of one client, but for one kind.
+    void withdraw(ClientId client, std::uint32_t except = 0) noexcept;
 
     bool wants(ClientId client, std::uint32_t kind, std::uint32_t cbid) const noexcept;
     // Whether it has switched this function off, regardless of the kind.

@@ -20,7 +20,7 @@ struct NamedFunction {
     StreamCallKind kind;
     std::uint8_t stream, event;
 };
-// The names of both APIs, without "cuda" and "cu". BeginCaptureToGraph has the stream first, too.
+// The names of both APIs, without "cuda" and "cu". Those that begin a capture have the stream first.
 constexpr NamedFunction kStreamFunctions[] = {
     {"EventRecord", StreamCallKind::record_event, 1, 0},
     {"EventRecordWithFlags", StreamCallKind::record_event, 1, 0},
@@ -29,6 +29,7 @@ constexpr NamedFunction kStreamFunctions[] = {
     {"StreamSynchronize", StreamCallKind::sync_stream, 0, kAbsent},
     {"StreamBeginCapture", StreamCallKind::begin_capture, 0, kAbsent},
     {"StreamBeginCaptureToGraph", StreamCallKind::begin_capture, 0, kAbsent},
+    {"StreamBeginRecaptureToGraph", StreamCallKind::begin_capture, 0, kAbsent},
     {"StreamEndCapture", StreamCallKind::end_capture, 0, kAbsent},
 };
 

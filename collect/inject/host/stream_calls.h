@@ -2,7 +2,7 @@
 // counterparts of the driver. CUPTI's records of calls have neither stream nor event, and its records of
 // synchronisation cost much more (decision 0027). A callback reads both from the arguments, on the calling thread, and
 // appends one struct StreamCall to the thread's ring.
-// Source: generated_cuda_runtime_api_meta.h and generated_cuda_meta.h of CUPTI 11.8 to 13.0.
+// Source: generated_cuda_runtime_api_meta.h and generated_cuda_meta.h of CUPTI 11.8 to 13.5.
 #pragma once
 
 #include <cstddef>

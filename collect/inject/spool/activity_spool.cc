@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "collect/inject/collector.h"
+#include "collect/inject/counters/stall_collector.h"
 #include "collect/inject/cupti/cupti_codes.h"
 #include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/cupti/other_client.h"
@@ -39,6 +40,7 @@ constexpr const char* kWantedFunctions[] = {
     "cudaStreamWaitEvent",
     "cudaGraphInstantiate",
     "cudaStreamBeginCapture",
+    "cudaStreamBeginRecapture",
     "cudaStreamEndCapture",
     "cuLaunch",
     "cuGraphLaunch",
@@ -49,6 +51,7 @@ constexpr const char* kWantedFunctions[] = {
     "cuMemHostAlloc",
     "cuStreamSynchronize",
     "cuStreamBeginCapture",
+    "cuStreamBeginRecapture",
     "cuStreamEndCapture",
     "cuCtxSynchronize",
     "cuEventRecord",
@@ -78,10 +81,15 @@ struct WantedKind {
     const char* what;
 };
 constexpr WantedKind kKinds[] = {
-    {Kind::device, "devices"},      {Kind::concurrent_kernel, "kernels"},
     {Kind::memcpy, "copies"},       {Kind::memcpy_p2p, "copies between devices"},
     {Kind::memset, "memsets"},      {Kind::overhead, "CUPTI's overhead"},
     {Kind::jit, "JIT compilation"}, {Kind::external_correlation, "external correlation ids"}};
+
+constexpr std::uint32_t kDisableMayBlock = 130000;  // CUDA 13.0
+
+// Continuous sampling of warps excludes concurrent tracing of kernels (Proton says so of CUPTI), so that they run one after
+// the other then.
+Kind kernel_kind() noexcept { return stalls_wanted() ? Kind::kernel : Kind::concurrent_kernel; }
 
 bool newer_than_driver(int code) noexcept { return code == kCuptiNotInitialized || code == kCuptiUnknown; }
 
@@ -154,6 +162,8 @@ bool Activity::start() noexcept {
         mmap(nullptr, kNameSlots * sizeof(KnownName), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     known_ = memory == MAP_FAILED ? nullptr : static_cast<KnownName*>(memory);
     running_.store(true, std::memory_order_release);
+    // Before the driver makes their records; they stay on.
+    if (!settings().stalls_only) switch_on(Kind::device, "devices");
     find_functions();
     code = callbacks_.start(*cupti_);
     if (code != kCuptiSuccess && settings().range == CaptureRange::profiler_api)
@@ -168,8 +178,20 @@ bool Activity::switch_on(Kind kind, const char* what) noexcept {
     return code == kCuptiSuccess;
 }
 
+void Activity::prepare() noexcept {
+    if (!running() || settings().stalls_only || version_ == kDisableMayBlock) return;
+    if (switch_on(kernel_kind(), "kernels"))
+        cupti_multiplexer().set_kind(ClientId::ours, static_cast<std::uint32_t>(kernel_kind()), false);
+}
+
+void Activity::dump_devices() noexcept {
+    if (running() && !settings().stalls_only)
+        cupti_multiplexer().dump(ClientId::ours, static_cast<std::uint32_t>(Kind::device));
+}
+
 void Activity::open() noexcept {
     if (!running() || settings().stalls_only) return;
+    switch_on(kernel_kind(), "kernels");
     for (const WantedKind& each : kKinds) switch_on(each.kind, each.what);
     if (settings().graph == GraphDetail::graph) switch_on(Kind::graph_trace, "graph launches");
     if (settings().memory) switch_on(Kind::memory2, "allocations");
@@ -187,12 +209,13 @@ void Activity::open() noexcept {
 void Activity::close() noexcept {
     if (!running()) return;
     callbacks_.close();
-    cupti_multiplexer().withdraw(ClientId::ours);
+    cupti_multiplexer().withdraw(ClientId::ours, static_cast<std::uint32_t>(Kind::device));
 }
 
 void Activity::yield() noexcept {
     if (!running()) return;
     close();
+    cupti_multiplexer().withdraw(ClientId::ours);
     callbacks_.give_up();
     flush(false);
     for (int i = 0; i < kYieldWaits && buffers().given() > 0; ++i) {
@@ -258,7 +281,7 @@ void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t va
         if (before != nullptr) measure(before, record);
         before = record;
         cupti::Record view({reinterpret_cast<const char*>(record), static_cast<std::size_t>(bytes + valid - record)});
-        if (view.kind() == cupti::Kind::concurrent_kernel) note_name(view.get(cupti::kernel::name));
+        if (cupti::is_kernel(view.kind())) note_name(view.get(cupti::kernel::name));
         if (view.kind() == cupti::Kind::device) note_name(view.get(cupti::device::name));
     }
     if (before != nullptr && code == kCuptiEndOfBuffer) measure(before, bytes + valid);

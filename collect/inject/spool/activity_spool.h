@@ -21,7 +21,11 @@ public:
     // Loads CUPTI and subscribes. Call within cuInit; nothing is switched on yet.
     bool start() noexcept;
     bool running() const noexcept { return running_.load(std::memory_order_acquire); }
-    // Switches our kinds on or off. Call on the spool thread, or before that on the thread that starts CUPTI.
+    // For a window that opens later. Within cuInit: CUPTI makes code for each module that is loaded before kernels are first
+    // switched on.
+    void prepare() noexcept;
+    // Switches our kinds on or off. Call on the spool thread, or before that on the thread that starts CUPTI, or
+    // to switch on, within a callback (ActivitySwitch).
     void open() noexcept;
     void close() noexcept;
     // Switches off permanently and gives CUPTI to another client. Spool thread only.
@@ -31,6 +35,9 @@ public:
     // Writes returned buffers in order of return, until all are written or CLOCK_MONOTONIC reaches `until`: the program
     // may fill them faster than they are written. Spool thread only.
     void drain(SpoolFile& file, std::int64_t until) noexcept;
+    bool delivered() const noexcept { return delivered_; }
+    // Asks for the records of the devices once more: they come only once by themselves, when the driver is started.
+    void dump_devices() noexcept;
     // Once, after the first records. Spool thread only.
     void measure_record_cost() noexcept;
     // Writes the names of the API functions; returns whether that worked.

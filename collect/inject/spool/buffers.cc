@@ -68,7 +68,7 @@ void KernelNames::keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t vali
     while (cupti.cuptiActivityGetNextRecord(bytes, valid, &record) == kCuptiSuccess && record != nullptr) {
         if (free_data) free_overhead_data(record, bytes + valid);
         cupti::Record view({reinterpret_cast<const char*>(record), static_cast<std::size_t>(bytes + valid - record)});
-        if (view.kind() != cupti::Kind::concurrent_kernel) continue;
+        if (!cupti::is_kernel(view.kind())) continue;
         std::uint64_t address = view.get(cupti::kernel::name);
         if (address == 0) continue;
         address = reinterpret_cast<std::uint64_t>(kept(reinterpret_cast<const char*>(address)));

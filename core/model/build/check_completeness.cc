@@ -126,7 +126,7 @@ private:
     CallName read_name(StringId name) {
         CallName read{true, waits_for_device(strings_[name]), submission_of(strings_[name]), 0};
         if (bare_call_name(strings_[name]).starts_with("GraphCreate")) creates_.insert(index_of(name));
-        if (strings_[name].find("StreamBeginCapture") != std::string_view::npos) begins_.insert(index_of(name));
+        if (strings_[name].find("StreamBegin") != std::string_view::npos) begins_.insert(index_of(name));
         if (strings_[name].find("StreamEndCapture") != std::string_view::npos) ends_.insert(index_of(name));
         if (read.kind != Submission::none) read.number = submitting_names_++;
         return read;

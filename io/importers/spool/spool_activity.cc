@@ -93,6 +93,7 @@ bool SpoolDecoder::take_activity(std::string_view payload) {
         cupti::Record record(cursor.take(length->second));
         if (!cursor.ok()) return false;
         switch (record.kind()) {
+            case Kind::kernel: batch_.lose(Loss::serialized_kernels, "warps were sampled"); [[fallthrough]];
             case Kind::concurrent_kernel: add_kernel(record); break;
             case Kind::memcpy: add_memcpy(record); break;
             case Kind::memcpy_p2p: add_memcpy_p2p(record); break;

@@ -1,5 +1,6 @@
 // A libcuda.so.1 as far as a profiler sees it: cuInit loads the library named by CUDA_INJECTION64_PATH and calls its
 // InitializeInjection(), once, as the driver does. Work on the device is what a script says: fake_cuda_play().
+// At exit() it goes away, by a handler that it registers in cuInit before that call, or with the rule late_teardown after it.
 // What timing needs (events, streams, memory, graphs) is in sim_api.cc, on a simulated clock.
 // `fail cuInit CODE` and `hang cuInit` of tests/fakes/cupti/faults.h work here.
 #include <dlfcn.h>
@@ -52,14 +53,25 @@ Function find_cupti(const char* name) {
     if (library == nullptr && named && *named) library = dlopen(named, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return nullptr;
     void* found = dlsym(library, name);
-    if (found == nullptr) {
+    if (found == nullptr && dlsym(library, "fake_cupti_call") == nullptr) {
         std::fprintf(stderr, "fake libcuda: %s is not the fake libcupti\n", path.empty() ? named : path.c_str());
         std::abort();
     }
     return reinterpret_cast<Function>(found);
 }
 
+// The driver's own end. What still runs after it gets no answer from CUPTI.
+void tear_down() {
+    if (auto ends = find_cupti<void (*)()>("fake_cupti_driver_ends")) ends();
+}
+
 }  // namespace
+
+void fake_cuda_tell(const char* function) {
+    if (!initialized) return;  // libcupti is found once
+    static auto* tell = find_cupti<void (*)(const char*)>("fake_cupti_driver_call");
+    if (tell != nullptr) tell(function);
+}
 
 extern "C" {
 
@@ -68,7 +80,10 @@ int cuInit(unsigned) {
     if (int code = fake_cuda_enter("cuInit")) return code;
     static std::once_flag once;
     std::call_once(once, [] {
+        bool late = fake_cupti::faults().late_teardown;
+        if (!late) std::atexit(tear_down);
         inject();
+        if (late) std::atexit(tear_down);
         if (auto started = find_cupti<void (*)()>("fake_cupti_started")) started();
         initialized = true;
     });

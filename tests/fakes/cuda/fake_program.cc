@@ -1,7 +1,7 @@
 // A program that uses CUDA, for tests of the collector without a GPU. It links to no libcuda: dlopen("libcuda.so.1"), so
 // LD_LIBRARY_PATH decides which. What the device did is a script (tests/fakes/cupti/script.py).
 //
-//   fake_program [--script FILE] [--play OPTIONS] [--threads N] [--times N] [--nvtx] [--profiler-range] [--no-cuda]
+//   fake_program [--script FILE] [--play OPTIONS] [--threads N] [--times N] [--nvtx] [--nvtx-first] [--profiler-range] [--no-cuda]
 //                [--sleep-ms N] [--brief N] [--exec N] [--fork N] [--spawn N] [--end exit|_exit|quick|abort|kill|thread] [--end-after-us N]
 //
 //   --script FILE        what to play; without it nothing is played
@@ -9,6 +9,7 @@
 //   --threads N          N threads play it, each with correlation ids of its own (default 1)
 //   --times N            one after the other (default 1)
 //   --nvtx               ranges, marks and a domain around it
+//   --nvtx-first         a mark before cuInit
 //   --profiler-range     plays between cuProfilerStart and cuProfilerStop
 //   --kineto FILE        another profiler (tests/fakes/kineto), mapped before cuInit, records what is played, and says in FILE what
 //                        it got; the script is played once more before it starts and once more after it stops
@@ -51,7 +52,7 @@ constexpr int kEnded = 5, kBreach = 70, kNoCuda = 71, kUsage = 2;
 struct Options {
     std::string script, play, end, kineto;
     long threads = 1, times = 1, sleep_ms = 0, briefs = 0, execs = 0, forks = 0, spawns = 0, end_after_us = -1;
-    bool nvtx = false, profiler_range = false, no_cuda = false, kineto_first = false;
+    bool nvtx = false, nvtx_first = false, profiler_range = false, no_cuda = false, kineto_first = false;
 };
 
 struct Cuda {
@@ -131,6 +132,8 @@ Options parse(int count, char** words) {
             options.end_after_us = number();
         else if (word == "--nvtx")
             options.nvtx = true;
+        else if (word == "--nvtx-first")
+            options.nvtx_first = true;
         else if (word == "--profiler-range")
             options.profiler_range = true;
         else if (word == "--kineto-first")
@@ -258,6 +261,7 @@ int main(int count, char** words) {
     Kineto kineto;
     if (!options.kineto.empty() && !kineto.load()) refuse("no second profiler for", options.kineto.c_str());
     if (options.kineto_first) kineto.start(options.kineto.c_str());
+    if (options.nvtx_first) fake_nvtx::mark("before cuInit");
     Cuda cuda;
     if (!options.no_cuda && (!cuda.load() || cuda.init(0) != 0)) {
         std::fprintf(stderr, "fake_program: no CUDA here\n");

@@ -125,6 +125,8 @@ Sim& sim();
 
 }  // namespace fake_cuda
 
+// Tells the fake libcupti of a call, which may be within one of its client's functions.
+void fake_cuda_tell(const char* function);
 // Sim::enter() with the lock, for functions of other files.
 int fake_cuda_enter(const char* function);
 // The device's, by the script.

@@ -33,6 +33,7 @@ thread_local void* current_context = nullptr;
 
 // Begins a function: the lock, the count, the requested failure.
 #define BEGIN_CALL(name, launches)             \
+    fake_cuda_tell(name);                      \
     std::lock_guard<std::mutex> guard(lock()); \
     if (int code = sim().enter(name, launches)) return code
 #define BEGIN(name) BEGIN_CALL(name, false)
@@ -236,6 +237,7 @@ int cuStreamBeginCapture_v2(void* handle, int) {
     return 0;
 }
 int cuStreamIsCapturing(void* handle, int* status) {
+    fake_cuda_tell("cuStreamIsCapturing");
     if (int code = fake_cupti::gate("cuStreamIsCapturing")) return code;
     std::lock_guard<std::mutex> guard(lock());
     *status = sim().stream(handle).capturing != nullptr ? 1 : 0;

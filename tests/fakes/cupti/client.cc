@@ -7,7 +7,9 @@
 
 #include <cstring>
 
+#include "tests/fakes/cupti/contract.h"
 #include "tests/fakes/cupti/cupti_script.h"
+#include "tests/fakes/cupti/interface.h"
 
 namespace fake_cupti {
 
@@ -46,7 +48,8 @@ void call_back(Client& client, std::uint32_t domain, std::uint32_t cbid, const v
         callback = client.callback;
         data = client.callback_data;
     }
-    InClient within(InClient::kCallback);
+    AmongCallbacks locked;
+    InClient within(domain == kResourceDomain ? InClient::kResourceCallback : InClient::kCallback);
     if (callback != nullptr) callback(data, domain, cbid, about);
 }
 
@@ -95,9 +98,13 @@ constexpr Function kTable[] = {
 #undef FUNCTION
 }  // namespace
 
+constexpr std::uint32_t kFirstWithRecapture = 130400;
+
 const char* function_name(std::uint32_t domain, std::uint32_t cbid) {
     for (const Function& function : kTable)
-        if (function.domain == domain && function.cbid == cbid) return function.name;
+        if (function.domain == domain && function.cbid == cbid)
+            return version_now() < kFirstWithRecapture && std::strstr(function.name, "Recapture") ? nullptr
+                                                                                                  : function.name;
     return nullptr;
 }
 

@@ -52,7 +52,7 @@ inline Client& client() { return clients()[0]; }  // of V1
 // While one lives the calling thread is in a function of the client, where few functions of CUPTI may be called.
 class InClient {
 public:
-    enum What { kNowhere, kCallback, kBufferFunction };
+    enum What { kNowhere, kCallback, kResourceCallback, kBufferFunction };
     explicit InClient(What what);
     ~InClient();
     InClient(const InClient&) = delete;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/contract.h"
 #include "tests/fakes/cupti/counter_script.h"
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
@@ -108,7 +109,7 @@ public:
             if (options_.renames && turn > 0) rename_kernels(turn);
             correlation_ = (copy * options_.repeat + turn) * (script_.last_correlation + 1);
             for (const ScriptRecord& record : script_.records)
-                if (lane == ~0u || record.lane == lane) play(record);
+                if (record.kind != kDevice && (lane == ~0u || record.lane == lane)) play(record);
         }
     }
 
@@ -134,14 +135,19 @@ private:
         if (api) call.result = read<std::int32_t>(record.at, 36);
         if (api) enter(call, launch);
         bool wanted = false;
-        for (const Client& each : clients()) wanted |= wants(each, record.kind, cbid);
+        for (const Client& each : clients()) wanted |= wants_record(each, record.kind, cbid);
         if (wanted) {
             rewrite(record, fields);
             bool running = record.kind == kKernel && take_one(faults().running);
             for (std::size_t i = 0; i < kClients; ++i)
-                if (wants(clients()[i], record.kind, cbid)) deliver_to(i, record, fields, correlation, running);
+                if (wants_record(clients()[i], record.kind, cbid)) deliver_to(i, record, fields, correlation, running);
         }
         if (api) call_back_api(call, kExit);
+    }
+
+    // Kernels have two kinds.
+    static bool wants_record(const Client& client, std::uint32_t kind, std::uint32_t cbid) {
+        return wants(client, kind, cbid) || (kind == kKernel && wants(client, kSerialKernel, 0));
     }
 
     // A function of the runtime calls that of the driver, with the same arguments and correlation id.
@@ -188,6 +194,8 @@ private:
         for (std::uint32_t offset : {fields.start, fields.end})
             if (offset != 0) write(copy, offset, audience_.clocks[number].at(read<std::uint64_t>(copy, offset)));
         if (record.kind == kKernel) write(copy, 32, read<std::uint64_t>(copy, fields.end));  // completed
+        if (record.kind == kKernel && wants(client, kSerialKernel, 0)) note_serial_kernel();
+        if (record.kind == kKernel && !wants(client, kKernel, 0)) write(copy, 0, std::uint32_t{kSerialKernel});
         if (options_.live && fields.thread != 0)
             write(copy, fields.thread, static_cast<std::uint32_t>(thread_number(client)));
         if (record.kind == kDriver || record.kind == kRuntime) deliver_external_ids(number, correlation);
@@ -238,11 +246,17 @@ void tell_of_context() {
     std::call_once(once, [] { tell_of_contexts(); });
 }
 
+std::atomic<const Script*> played{nullptr};
+
 }  // namespace
+
+const Script* last_played() { return played.load(); }
 
 int play(const Script& script, const std::string& text) {
     Options options;
     if (!parse(text, options)) return 1;
+    played.store(&script);
+    deliver_owed_devices(script);
     tell_of_context();
     Audience audience;
     std::uint64_t shift = options.moved ? now_ns() - script.first_ns : 0;

@@ -21,6 +21,8 @@ namespace fake_cupti {
 
 // 0, or 1 for options that are not understood.
 int play(const Script& script, const std::string& options);
+// The script that was played last; null: none yet.
+const Script* last_played();
 // One call of an API function now on this thread: callbacks and a record.
 void call_function(std::uint32_t domain, std::uint32_t cbid);
 

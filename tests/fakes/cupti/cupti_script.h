@@ -54,8 +54,10 @@ void write(unsigned char* record, std::uint32_t offset, T value) {
 enum : std::uint32_t {
     kMemcpy = 1,
     kMemset = 2,
+    kSerialKernel = 3,
     kDriver = 4,
     kRuntime = 5,
+    kDevice = 8,
     kKernel = 10,
     kOverhead = 17,
     kMemcpy2 = 22,

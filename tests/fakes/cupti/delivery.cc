@@ -1,12 +1,17 @@
 #include "tests/fakes/cupti/delivery.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "tests/fakes/cupti/client.h"
@@ -37,6 +42,7 @@ struct State {
     Complete held_back_for;
     std::atomic<bool> none_allowed{true};
     std::atomic<std::size_t> breaches{0};
+    std::set<std::uint8_t*> given;  // buffers that are the fake's until it completes them
     std::array<std::atomic<std::uint32_t>, 64> bytes_of_kind{};
     std::mt19937 random{faults().seed};
 };
@@ -60,6 +66,10 @@ bool request_buffer(Channel& channel, Buffer& buffer) {
         if (!state().none_allowed) count_breach("no buffer, which this version does not survive");
         buffer = Buffer{};
         return false;
+    }
+    {
+        std::lock_guard<std::mutex> held(state().lock);
+        if (!state().given.insert(buffer.bytes).second) count_breach("a buffer is given while it is still in use");
     }
     if (reinterpret_cast<std::uintptr_t>(buffer.bytes) % 8 != 0) count_breach("a buffer is not aligned to 8 bytes");
     if (!channel.promised_zeroed.load())
@@ -103,6 +113,10 @@ void complete_buffer(Channel& channel, Buffer buffer) {
     if (hold_back(channel, buffer, complete)) return;
     if (faults().shuffle) shuffle_records(buffer);
     auto hand_over = [complete, bytes = buffer.bytes, size = buffer.size, used = buffer.used] {
+        {
+            std::lock_guard<std::mutex> held(state().lock);
+            state().given.erase(bytes);
+        }
         InClient within(InClient::kBufferFunction);
         complete(bytes, size, used);
     };
@@ -246,7 +260,9 @@ void complete_held_back() {
         for (Client& each : clients()) each.channel.torn_down = true;
         std::swap(buffer, state().held_back);
     }
-    if (buffer.bytes != nullptr) state().held_back_for(buffer.bytes, buffer.size, buffer.used);
+    if (buffer.bytes == nullptr) return;
+    state().given.erase(buffer.bytes);
+    state().held_back_for(buffer.bytes, buffer.size, buffer.used);
 }
 
 std::size_t breaches() { return state().breaches.load(); }
@@ -255,6 +271,11 @@ std::uint32_t bytes_of_kind(std::uint32_t kind) {
 }
 void count_breach(const char* what) {
     state().breaches.fetch_add(1);
+    const char* log = std::getenv("GPUPROF_FAKE_BREACHES");
+    if (int file = log != nullptr ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1; file >= 0) {
+        dprintf(file, "%s\n", what);
+        close(file);
+    }
     std::fprintf(stderr, "fake libcupti: the client breaks a rule: %s\n", what);
 }
 

@@ -30,10 +30,11 @@ bool refused(const ActivityConfig* config) {
     return config->bytes != known;
 }
 
-int enable(Client& client, const char* function, std::uint32_t kind, bool on, const ActivityConfig* config) {
+int enable(Client& client, const char* function, std::uint32_t kind, bool on, const ActivityConfig* config,
+           bool dump = false) {
     if (refused(config)) return kInvalidParameter;
     if (on && kind == kGraphTrace && others_allowed() && !graphs_as_a_whole) return kNotSupported;
-    return set_kind(client, function, kind, on);
+    return set_kind(client, function, kind, on, dump);
 }
 
 template <class Value>
@@ -81,7 +82,7 @@ int cuptiActivityDisable_v2(void* subscriber, std::uint32_t kind, const Activity
 
 int cuptiActivityEnableAndDump_v2(void* subscriber, std::uint32_t kind, const ActivityConfig* config) {
     GATE_V2(subscriber)
-    return enable(*of, __func__, kind, true, config);
+    return enable(*of, __func__, kind, true, config, true);
 }
 
 int cuptiActivityEnableRuntimeApi_v2(void* subscriber, std::uint32_t cbid, std::uint8_t on) {

@@ -53,6 +53,10 @@ void add_rule(Rules& rules, const std::string& line) {
         faults.driver = static_cast<std::uint32_t>(next());
     else if (verb == "subscriber")
         words >> faults.subscriber;
+    else if (verb == "modules")
+        words >> faults.modules >> faults.module_ms;
+    else if (verb == "late_teardown")
+        faults.late_teardown = true;
     else if (verb == "devices")
         faults.devices = static_cast<std::uint32_t>(next());
     else if (verb == "late")

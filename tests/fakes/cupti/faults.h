@@ -3,6 +3,8 @@
 //
 //   version N                    what cuptiGetVersion answers, whatever the script says
 //   driver N                     what cuDriverGetVersion answers (13000); several subscribers need 13030, and CUPTI 130301
+//   modules N MS                 N modules are loaded when cuInit ends; switching kernels on for the first time after that takes MS for each
+//   late_teardown                the driver registers its exit handler after it has called InitializeInjection, not before
 //   subscriber NAME              another tool holds the subscription: cuptiSubscribe answers 39
 //   fail FUNCTION CODE [after N] the function answers CODE (after N calls that work); cuInit too
 //   hang FUNCTION [after N]      the function never returns
@@ -26,9 +28,10 @@
 namespace fake_cupti {
 
 struct Faults {
-    std::uint32_t version = 0, driver = 13000, devices = 1, late_ms = 0, zero_times = 0, seed = 0;
+    std::uint32_t version = 0, driver = 13000, devices = 1, late_ms = 0, zero_times = 0, seed = 0, modules = 0,
+                  module_ms = 0;
     std::atomic<std::int64_t> keep{0}, unfinished{0}, running{0};
-    bool shuffle = false, after_teardown = false, causal = false;
+    bool shuffle = false, after_teardown = false, causal = false, late_teardown = false;
     std::string subscriber;
 };
 Faults& faults();

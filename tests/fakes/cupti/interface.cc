@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/fakes/cupti/contract.h"
+#include "tests/fakes/cupti/cupti_play.h"
 #include "tests/fakes/cupti/cupti_script.h"
 #include "tests/fakes/cupti/delivery.h"
 
@@ -13,20 +15,19 @@ namespace fake_cupti {
 namespace {
 
 constexpr std::uint32_t kNewestVersion = 130001, kFirstMultiple = 130301, kFirstMultipleDriver = 13030;
-constexpr std::uint32_t kSerialKernel = 3;  // CUPTI_ACTIVITY_KIND_KERNEL
-
 // The process in which a kind was switched on first.
 std::atomic<pid_t> home{0};
 std::atomic<bool> any_kind{false}, allowed{false};
 std::atomic<int> decided{0};
 
 // What CUPTI records for a client is switched by one thread at a time (cupti_callbacks.h says so of callbacks, and nothing allows it for kinds), not
-// within a function that hands buffers over, and not within a callback: NVIDIA's sample does that, but Disable of 13.0 may deadlock.
+// within a function that hands buffers over, and not off within a callback (contract.h).
 class Switching {
 public:
-    Switching(Client& client, const char* function) : inside_(client.switching) {
+    Switching(Client& client, const char* function, bool on) : inside_(client.switching) {
         if (InClient::now() == InClient::kBufferFunction) breach(function, "called within a function of buffers");
-        if (InClient::now() == InClient::kCallback) breach(function, "called within a callback");
+        if (InClient::now() == InClient::kResourceCallback || (!on && InClient::now() == InClient::kCallback))
+            breach(function, "called within a callback");
         if (inside_.fetch_add(1) > 0) breach(function, "called while another thread switches");
     }
     ~Switching() { inside_.fetch_sub(1); }
@@ -36,6 +37,7 @@ private:
     static void breach(const char* function, const char* what) {
         count_breach((std::string(function) + " is " + what).c_str());
     }
+    Alone alone_;
     std::atomic<int>& inside_;
 };
 
@@ -67,11 +69,18 @@ void allow_others(bool now) { allowed = now; }
 bool any_kind_was_on() { return any_kind; }
 int home_process() { return home; }
 
-int set_kind(Client& client, const char* function, std::uint32_t kind, bool on) {
-    Switching switching(client, function);
+int set_kind(Client& client, const char* function, std::uint32_t kind, bool on, bool dump) {
+    Switching switching(client, function, on);
     if (kind == 0 || kind >= kKinds) return kInvalidKind;
-    if (on && kind == kSerialKernel) count_breach("the kind KERNEL makes kernels run one after the other");
+    if (on && !client.channel.has_client() && !client.channel.torn_down)
+        count_breach("a kind is switched on before the functions for buffers are registered");
+    if (int refused = on ? check_kernel_kind(function, kind) : kSuccess) return refused;
+    if (on && (kind == kKernel || kind == kSerialKernel)) pay_for_modules();
     if (on && home == 0) home = getpid();
+    if (dump && kind == kDevice && driver_started) {
+        owe_devices(client);
+        if (const Script* played = last_played()) deliver_owed_devices(*played);
+    }
     any_kind = any_kind || on;
     client.kinds[kind] = on;
     if (!on) forget_in_flight(client.channel, kind);
@@ -83,7 +92,7 @@ int set_kind(Client& client, const char* function, std::uint32_t kind, bool on) 
 }
 
 int set_function(Client& client, const char* function, std::uint32_t domain, std::uint32_t cbid, std::uint8_t enable) {
-    Switching switching(client, function);
+    Switching switching(client, function, enable != 0);
     if (cbid == 0 || cbid >= kFunctions) return kInvalidParameter;
     if (home == 0) home = getpid();
     any_kind = any_kind || enable;

@@ -24,6 +24,7 @@ enum Result : int {
     kInvalidKind = 21,
     kNotSupported = 27,
     kMultipleSubscribers = 39,
+    kUnknown = 999,
 };
 
 constexpr std::uint32_t kZeroedBuffers = 5;  // CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
@@ -57,7 +58,8 @@ struct SubscriberParameters {  // CUpti_SubscriberParams; the last two since 13.
     std::uint8_t padding[7];
 };
 
-int set_kind(Client& client, const char* function, std::uint32_t kind, bool on);
+// `dump`: what there is already comes too.
+int set_kind(Client& client, const char* function, std::uint32_t kind, bool on, bool dump = false);
 int set_function(Client& client, const char* function, std::uint32_t domain, std::uint32_t cbid, std::uint8_t enable);
 int set_attribute(Client& client, std::uint32_t attribute, const std::size_t* bytes, const void* value,
                   std::uint32_t attributes);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/contract.h"
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
 #include "tests/fakes/cupti/stall_script.h"
@@ -35,7 +36,7 @@ std::uint32_t version_now() {
 }
 
 struct Sampler {
-    bool named = false, start_stop = false, running = false, stopped = false;
+    bool named = false, start_stop = false, running = false, stopped = false, stop_refused = false;
     pcs::PcData* data = nullptr;
     std::map<std::size_t, std::uint32_t> runs;  // of samples of the script, in the span
     std::vector<std::pair<std::size_t, std::uint32_t>> waiting;
@@ -130,21 +131,25 @@ void fake_cupti::sample_kernel(const char* name) {
 extern "C" {
 
 int cuptiPCSamplingEnable(pcs::ContextParams* parameters) {
+    note_sampling_tried();
     if (int failed = gate(__func__)) return failed;
     if (parameters == nullptr || parameters->size != pcs::ContextParams{}.size)
         return breach(__func__, "got a structure of the wrong size", kInvalidParameter);
     if (parameters->context == nullptr) std::abort();
+    if (int refused = check_sampling(__func__)) return refused;
     std::lock_guard<std::mutex> held(lock);
     if (!samplers.empty()) return breach(__func__, "is called for a second context of the GPU", kInvalidOperation);
     samplers[parameters->context];
+    note_sampling(true);
     return kSuccess;
 }
 
 int cuptiPCSamplingDisable(pcs::ContextParams* parameters) {
     GATE();
-    if (sampler->running) breach(__func__, "is called before Stop", 0);
+    if (sampler->running && !sampler->stop_refused) breach(__func__, "is called before Stop", 0);
     if (sampler->data != nullptr && is_data(sampler->data)) fill(*sampler, *sampler->data, 0);
     samplers.erase(parameters->context);
+    note_sampling(false);
     return kSuccess;
 }
 
@@ -181,6 +186,7 @@ int cuptiPCSamplingSetConfigurationAttribute(pcs::Configure* parameters) {
 }
 
 int cuptiPCSamplingStart(pcs::ContextParams* parameters) {
+    Alone alone;
     GATE();
     if (!sampler->start_stop || sampler->data == nullptr || sampler->running)
         return breach(__func__, "is called twice, or without its configuration", kInvalidOperation);
@@ -192,6 +198,13 @@ int cuptiPCSamplingStart(pcs::ContextParams* parameters) {
 }
 
 int cuptiPCSamplingStop(pcs::ContextParams* parameters) {
+    Alone alone;
+    int refused = gate(__func__);
+    if (refused != 0) {
+        std::lock_guard<std::mutex> held(lock);
+        if (Sampler* of = sampler_of(parameters->context)) of->stop_refused = true;
+        return refused;
+    }
     GATE();
     if (!sampler->running) return breach(__func__, "is called without Start", kInvalidOperation);
     const StallScript& script = stall_script();

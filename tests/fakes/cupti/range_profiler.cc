@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/contract.h"
 #include "tests/fakes/cupti/counter_script.h"
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
@@ -126,6 +127,7 @@ int cuptiRangeProfilerEnable(range::EnableRanges* parameters) {
     if (!newer && !sound(parameters))
         return breach(__func__, "got a structure of the wrong size", pm::kInvalidParameter);
     if (!driver_started || parameters->context == nullptr) std::abort();  // as CUPTI 13.0
+    if (int refused = check_single_subscriber(__func__)) return refused;
     std::lock_guard<std::mutex> held(lock);
     if (!contexts.insert(parameters->context).second) return breach(__func__, "is called twice", kInvalidOperation);
     parameters->object = new range::RangeObject;

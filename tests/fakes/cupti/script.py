@@ -77,10 +77,12 @@ VERSIONS["11.8"] = (18, VERSIONS["12.1"][1] | {"KERNEL": 200})
 
 # Functions that no recording calls but tests do.
 MORE_FUNCTIONS = {(1, 119): "cuEventRecord", (1, 121): "cuEventSynchronize", (1, 126): "cuStreamSynchronize",
+                  (1, 495): "cuStreamBeginCapture", (1, 497): "cuStreamEndCapture", (1, 846): "cuStreamBeginRecaptureToGraph",
                   (1, 477): "cuLaunchCooperativeKernel", (1, 514): "cuGraphLaunch",
                   (1, 295): "cuStreamWaitEvent", (1, 308): "cuProfilerStart", (1, 309): "cuProfilerStop",
                   (1, 436): "cuStreamWaitEvent_ptsz", (1, 441): "cuEventRecord_ptsz", (1, 587): "cuEventRecordWithFlags",
                   (2, 135): "cudaEventRecord_v3020", (2, 137): "cudaEventSynchronize_v3020",
+                  (2, 562): "cudaStreamBeginRecaptureToGraph_v13030",
                   (2, 171): "cudaProfilerStart_v4000", (2, 172): "cudaProfilerStop_v4000"}
 
 
