@@ -153,8 +153,9 @@ void add_predictions(const Facts& facts, Gains& gains) {
         best[i] = best_against(facts, kWasteRules[i]);
         if (best[i]) against.push_back(best[i]->edits.front());
     }
-    std::vector<Edit> plan = plan_of(facts, std::move(against));
     const WhatIf& all = facts.get<WhatIf>();
+    KnownSteps known = all.steps;
+    std::vector<Edit> plan = plan_of(facts, std::move(against), known);
     const Shares& shares = facts.get<Shares>();
     auto steps = static_cast<DurNs>(facts.get<ReplayGraph>().steps.size());
     for (std::size_t i = 0; i < kWastes; ++i) {

@@ -1,6 +1,7 @@
 #include "analyze/replay/graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace gpuprof::inline replay {
@@ -8,16 +9,56 @@ namespace {
 
 constexpr TimeNs kNoTime = std::numeric_limits<TimeNs>::min();
 
-// The latest time that the edges into `p` allow, or kNoTime if none holds.
-TimeNs latest(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times, Point p, bool all) {
-    TimeNs time = kNoTime;
-    for (std::uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
-        const ReplayEdge& edge = graph.edges[e];
-        if (all ? edge.kind == EdgeKind::bypass : !scenario.holds(edge.kind, graph.info[p])) continue;
-        time = std::max(time, times[edge.source] + scenario.lag_of(edge));
+// Replays point by point.
+class Run {
+public:
+    // Times of points are kept at the point & mask.
+    Run(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace, PodVector<TimeNs>& times, Point mask)
+        : graph_(graph), scenario_(scenario), trace_(trace), times_(times), mask_(mask) {
+        for (TimeNs start : graph.thread_start) lanes_.push_back({start});
     }
-    return time;
-}
+
+    // Replays the points before `end` that were not replayed before.
+    void until(Point end) {
+        for (; at_ < end; ++at_) {
+            const PointInfo& info = graph_.info[at_];
+            TimeNs time = latest(at_, info, false);
+            if (info.kind == PointKind::op) {
+                // A change that drops all edges of an op leaves it where the program needs it.
+                if (time == kNoTime) time = latest(at_, info, true);
+                if (time == kNoTime) time = recorded_start(trace_, graph_.object[at_]);
+            } else {
+                Lane& lane = lanes_[info.lane];
+                time = std::max(time, lane.begun ? lane.now + scenario_.length[at_] : lane.now);
+                lane = {time, true};
+            }
+            times_[at_ & mask_] = time;
+        }
+    }
+    TimeNs operator[](Point p) const { return times_[p & mask_]; }
+
+private:
+    // The latest time that the edges into `p` allow, or kNoTime if none holds.
+    TimeNs latest(Point p, const PointInfo& info, bool all) const {
+        TimeNs time = kNoTime;
+        for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
+            const ReplayEdge& edge = graph_.edges[e];
+            if (all ? edge.kind == EdgeKind::bypass : !scenario_.holds(edge.kind, info)) continue;
+            time = std::max(time, times_[edge.source & mask_] + scenario_.lag_of(edge));
+        }
+        return time;
+    }
+    const ReplayGraph& graph_;
+    const Scenario& scenario_;
+    const Trace& trace_;
+    PodVector<TimeNs>& times_;
+    Point mask_, at_ = 0;
+    struct Lane {
+        TimeNs now;  // of its last point, or where its first may begin
+        bool begun = false;
+    };
+    std::vector<Lane> lanes_;  // by thread
+};
 
 TimeNs begin_of_steps(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times) {
     Point p = 0;
@@ -37,30 +78,27 @@ TimeNs recorded_start(const Trace& trace, std::uint32_t code) {
     return 0;
 }
 
-Scenario::Scenario(const ReplayGraph& graph) : length(graph.length), lags(graph.lags) {
+void Scenario::reset(const ReplayGraph& graph) {
+    length.clear();
+    length.append(graph.length.data(), graph.length.size());
+    lags = graph.lags;
+    residuals = true;
     in_steps.fill(true);
     in_steps[static_cast<std::size_t>(EdgeKind::bypass)] = false;
     outside = between = in_steps;
 }
 
+void Scenario::reset(const Scenario& to) {
+    length.clear();
+    length.append(to.length.data(), to.length.size());
+    lags = to.lags;
+    in_steps = to.in_steps, between = to.between, outside = to.outside;
+    residuals = to.residuals;
+}
+
 PodVector<TimeNs> replay_times(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace) {
     PodVector<TimeNs> times(graph.points());
-    std::vector<Point> last(graph.threads.size(), kNoPoint);
-    for (Point p = 0; p < graph.points(); ++p) {
-        const PointInfo& info = graph.info[p];
-        TimeNs time = latest(graph, scenario, times, p, false);
-        if (info.kind == PointKind::op) {
-            // A change that drops all edges of an op leaves it where the program needs it.
-            if (time == kNoTime) time = latest(graph, scenario, times, p, true);
-            if (time == kNoTime) time = recorded_start(trace, graph.object[p]);
-        } else {
-            Point& before = last[info.lane];
-            time =
-                std::max(time, before == kNoPoint ? graph.thread_start[info.lane] : times[before] + scenario.length[p]);
-            before = p;
-        }
-        times[p] = time;
-    }
+    Run(graph, scenario, trace, times, ~Point{0}).until(static_cast<Point>(graph.points()));
     return times;
 }
 
@@ -72,6 +110,32 @@ std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenar
         ends.push_back(end);
     }
     if (ends.size() == 1) ends.insert(ends.begin(), begin_of_steps(graph, scenario, times));
+    return ends;
+}
+
+std::vector<TimeNs> replay_completions(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace) {
+    std::size_t kept = std::bit_ceil(std::size_t{graph.reach} + 1);
+    if (kept >= graph.points() || graph.steps.size() < 2)
+        return completions(graph, scenario, replay_times(graph, scenario, trace));
+    struct Completing {
+        Point point;
+        std::size_t step;
+        bool op;
+    };
+    std::vector<Completing> points;
+    for (std::size_t i = 0; i < graph.steps.size(); ++i) {
+        if (graph.steps[i].host != kNoPoint) points.push_back({graph.steps[i].host, i, false});
+        for (Point op : graph.steps[i].ops) points.push_back({op, i, true});
+    }
+    std::sort(points.begin(), points.end(), [](const Completing& a, const Completing& b) { return a.point < b.point; });
+    std::vector<TimeNs> ends(graph.steps.size(), kNoTime);
+    PodVector<TimeNs> times(kept);
+    Run run(graph, scenario, trace, times, static_cast<Point>(kept - 1));
+    for (const Completing& each : points) {
+        run.until(each.point + 1);
+        TimeNs end = run[each.point] + (each.op ? scenario.length[each.point] : 0);
+        ends[each.step] = std::max(ends[each.step], end);
+    }
     return ends;
 }
 

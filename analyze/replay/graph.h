@@ -116,6 +116,7 @@ struct ReplayGraph {
     std::uint64_t recorded_events = 0;   // event edges that were recorded
     std::uint64_t unsure_events = 0;     // waits for events that may or may not be edges
     std::uint64_t unsure_syncs = 0;      // sync calls with two possible streams
+    Point reach = 0;                     // how many points an edge goes forward at most
     DurNs unexplained_ns = 0;            // sum of how much later ops of steps started than every edge says
     std::vector<StringId> independent;   // submitting threads without a dependence on another thread
     std::string why_not;                 // why no graph could be built; "" if it was
@@ -138,7 +139,10 @@ struct Scenario {
     std::array<bool, kEdgeKinds> outside{};   // and before the first and after the last
     bool residuals = true;
 
-    explicit Scenario(const ReplayGraph& graph);
+    explicit Scenario(const ReplayGraph& graph) { reset(graph); }
+    // Nothing changed; or as in another scenario. Keeps its memory.
+    void reset(const ReplayGraph& graph);
+    void reset(const Scenario& to);
     // In the loop: in steps and between them.
     void set(EdgeKind kind, bool holds) {
         in_steps[static_cast<std::size_t>(kind)] = between[static_cast<std::size_t>(kind)] = holds;
@@ -169,5 +173,7 @@ PodVector<TimeNs> replay_times(const ReplayGraph& graph, const Scenario& scenari
 // When each step was complete: its host end or the end of the last op that it launched, whichever is later. Before the completion of a
 // single step comes its beginning.
 std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
+// The same from a replay that keeps only the times that later points depend on: of a long recording, they fit in the cache of a CPU.
+std::vector<TimeNs> replay_completions(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace);
 
 }  // namespace gpuprof::replay

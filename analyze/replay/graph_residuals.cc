@@ -28,6 +28,7 @@ std::pair<ReplayEdge*, DurNs> GraphBuilder::cut_late_edges(Point p) {
     DurNs least = std::numeric_limits<DurNs>::max();
     for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
         ReplayEdge& edge = graph_.edges[e];
+        graph_.reach = std::max(graph_.reach, p - edge.source);
         DurNs lag = classes_.lag(edge.lag) + (edge.from_end ? graph_.length[edge.source] : 0);
         DurNs slack = time - (time_of(edge.source) + lag);
         if (slack < 0) set_residual(edge, slack);

@@ -34,6 +34,23 @@ bool speed_up(const ReplayGraph& graph, Scenario& scenario, FactorOf&& factor_of
     return any;
 }
 
+// Kernels with selected names, by a factor of their device: FactorOn(device) -> std::optional<double>.
+template <class FactorOn>
+bool speed_up_on_devices(const Trace& trace, const ReplayGraph& graph, Scenario& scenario,
+                         const std::vector<bool>& selected, FactorOn&& factor_on) {
+    if (std::find(selected.begin(), selected.end(), true) == selected.end()) return false;
+    const KernelTable& kernels = trace.kernel();
+    std::map<std::int32_t, std::optional<double>> factors;
+    return speed_up(graph, scenario, [&](Row row) -> std::optional<double> {
+        StringId name = kernels.name.value_or(row, kNoString);
+        if (name == kNoString || !selected[index_of(name)]) return std::nullopt;
+        std::int32_t device = kernels.device.value_or(row, -1);
+        auto [factor, first] = factors.try_emplace(device);
+        if (first) factor->second = factor_on(device);
+        return factor->second;
+    });
+}
+
 // Time with tensor cores as a part of the time without, on one device.
 std::optional<double> tensor_core_factor(const Trace& trace, std::int32_t device, Estimate estimate) {
     std::optional<DevicePeaks> peaks = peaks_of(trace, device);
@@ -59,26 +76,17 @@ DurNs gap_into(const ReplayGraph& graph, const Scenario& scenario, Point op) {
 
 bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     const Trace& trace = facts.trace();
-    const KernelTable& kernels = trace.kernel();
     std::vector<bool> selected(trace.strings().size());
     for (const KernelGroup& group : facts.get<KernelGroups>().groups)
         selected[index_of(group.name)] = is_fp32_product_on_cuda_cores(group.traits) &&
                                          2 * group.by_bound[static_cast<std::size_t>(Bound::compute)] > group.total_ns;
-    std::map<std::int32_t, std::optional<double>> factors;
-    return speed_up(graph, scenario, [&](Row row) -> std::optional<double> {
-        StringId name = kernels.name.value_or(row, kNoString);
-        if (name == kNoString || !selected[index_of(name)]) return std::nullopt;
-        std::int32_t device = kernels.device.value_or(row, -1);
-        auto [factor, first] = factors.try_emplace(device);
-        if (first) factor->second = tensor_core_factor(trace, device, estimate);
-        return factor->second;
-    });
+    return speed_up_on_devices(trace, graph, scenario, selected,
+                               [&](std::int32_t device) { return tensor_core_factor(trace, device, estimate); });
 }
 
 bool use_half_products(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     const Trace& trace = facts.trace();
     const Context& context = facts.get<Context>();
-    const KernelTable& kernels = trace.kernel();
     bool volta = context.tensor_cores && !context.tf32;
     std::vector<bool> selected(trace.strings().size());
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
@@ -87,17 +95,16 @@ bool use_half_products(const Facts& facts, const ReplayGraph& graph, Scenario& s
             selected[index_of(group.name)] =
                 2 * group.by_bound[static_cast<std::size_t>(Bound::compute)] > group.total_ns;
     }
-    return speed_up(graph, scenario, [&](Row row) -> std::optional<double> {
-        StringId name = kernels.name.value_or(row, kNoString);
-        if (name == kNoString || !selected[index_of(name)]) return std::nullopt;
-        std::optional<DevicePeaks> peaks = peaks_of(trace, kernels.device.value_or(row, -1));
+    auto factor_on = [&](std::int32_t device) -> std::optional<double> {
+        std::optional<DevicePeaks> peaks = peaks_of(trace, device);
         if (!peaks || !peaks->fp16) return std::nullopt;
         std::optional<double> now = volta ? peaks->fp32 : peaks->tf32;
         if (!now || *peaks->fp16 <= *now) return std::nullopt;
         double best = *now / *peaks->fp16;
         if (volta) return value_of(estimate, std::max(0.5, best), std::min(1.0, 2 * best), best);
         return value_of(estimate, 0.9, 0.65, best);
-    });
+    };
+    return speed_up_on_devices(trace, graph, scenario, selected, factor_on);
 }
 
 bool reach_peaks(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
@@ -15,7 +13,7 @@
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/facts/validity.h"
 #include "analyze/replay/kernel_speed.h"
-#include "core/base/parallel.h"
+#include "analyze/replay/replayer.h"
 #include "core/base/text/readable.h"
 
 namespace gpuprof::inline replay {
@@ -38,99 +36,7 @@ constexpr double kMaxWithoutEvents = 0.05;
 // Kernels that newly run together matter from this part of the time of kernels.
 constexpr double kMaxNewOverlap = 0.05;
 
-DurNs per_step(const std::vector<TimeNs>& ends) {
-    return (ends.back() - ends.front()) / static_cast<DurNs>(ends.size() - 1);
-}
-
-// A way to replay a recording with changes.
-struct Variant {
-    std::optional<Estimate> recorder;  // whose cost is removed; absent: it stays
-    bool residuals = true;
-    bool events = true;
-    Estimate effect = Estimate::central;
-};
-
-// The recording with changes; absent if one of them changes nothing.
-std::optional<Scenario> scenario_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
-    const ReplayGraph& graph = facts.get<ReplayGraph>();
-    Scenario scenario(graph);
-    scenario.residuals = variant.residuals;
-    if (!variant.events) scenario.drop(EdgeKind::event);
-    if (variant.recorder) remove_recorder(facts, graph, scenario, *variant.recorder);
-    for (const Edit& edit : edits)
-        if (!apply(edit, facts, graph, scenario, variant.effect)) return std::nullopt;
-    return scenario;
-}
-
-// A replay: its scenario and the time of each point.
-struct Replay {
-    const ReplayGraph& graph;
-    Scenario scenario;
-    PodVector<TimeNs> times;
-    std::vector<TimeNs> completions() const { return gpuprof::completions(graph, scenario, times); }
-};
-
-Replay replayed(const Facts& facts, Scenario scenario) {
-    const ReplayGraph& graph = facts.get<ReplayGraph>();
-    PodVector<TimeNs> times = replay_times(graph, scenario, facts.trace());
-    return {graph, std::move(scenario), std::move(times)};
-}
-
-// Kernels that run together matter only if there is more than one stream.
-KernelOverlap overlap_of(const Replay& replay) {
-    if (replay.graph.streams.size() < 2) return {};
-    return kernel_overlap(replay.graph, replay.scenario, replay.times);
-}
-
 double part(DurNs of, DurNs whole) { return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole); }
-
-// The kernels of each stream that run between the completions of the first step and the last: a stream runs one after the other, so the
-// busiest one is a floor under every step. Those that overlap on their stream in the recording count once.
-struct StreamWork {
-    struct Kernel {
-        Point point;
-        TimeNs start;
-    };
-    std::vector<Kernel> kernels;
-    TimeNs begin = 0;
-    DurNs steps = 1;
-    static StreamWork make(const Facts& facts) {
-        const ReplayGraph& graph = facts.get<ReplayGraph>();
-        std::vector<TimeNs> ends = replayed(facts, Scenario(graph)).completions();
-        StreamWork work{{}, ends.front(), static_cast<DurNs>(ends.size() - 1)};
-        for (Point p = 0; p < graph.points(); ++p) {
-            if (graph.info[p].kind != PointKind::op || !graph.info[p].in_step) continue;
-            if (op_kind(graph.object[p]) != DeviceOp::kernel) continue;
-            if (TimeNs start = recorded_start(facts.trace(), graph.object[p]); start < ends.back())
-                work.kernels.push_back({p, start});
-        }
-        return work;
-    }
-    // Of the busiest stream, per step.
-    DurNs floor(const ReplayGraph& graph, const Scenario& scenario) const {
-        std::vector<DurNs> work(graph.streams.size(), 0);
-        std::vector<TimeNs> until(graph.streams.size(), begin);
-        for (const Kernel& kernel : kernels) {
-            TimeNs end = kernel.start + scenario.length[kernel.point];
-            TimeNs& last = until[graph.info[kernel.point].lane];
-            work[graph.info[kernel.point].lane] += std::max<DurNs>(0, end - std::max(kernel.start, last));
-            last = std::max(last, end);
-        }
-        return work.empty() ? 0 : *std::max_element(work.begin(), work.end()) / steps;
-    }
-};
-
-// A step of a replay. One that is shorter than its kernels is none: the replay has lost an order that the program needs.
-DurNs step_of(const Facts& facts, const Replay& replay) {
-    return std::max(per_step(replay.completions()), facts.get<StreamWork>().floor(replay.graph, replay.scenario));
-}
-
-// Absent if one of the changes changes nothing.
-std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
-    std::optional<Scenario> scenario = scenario_with(facts, edits, variant);
-    if (!scenario) return std::nullopt;
-    return step_of(facts, replayed(facts, std::move(*scenario)));
-}
 
 // Twice the standard error of the steps, as a part of one: another recording of the same program would differ by as much.
 double spread_of_steps(const ReplayGraph& graph, double step_error) {
@@ -138,28 +44,11 @@ double spread_of_steps(const ReplayGraph& graph, double step_error) {
     return std::max(kLeastSpread, 2 * step_error);
 }
 
-// The floor under all of a prediction's range.
-DurNs least_floor(const Facts& facts, const std::vector<Edit>& edits, double spread) {
-    DurNs least = std::numeric_limits<DurNs>::max();
-    for (Estimate estimate : {Estimate::low, Estimate::central, Estimate::high})
-        if (std::optional<Scenario> scenario = scenario_with(facts, edits, {.recorder = estimate, .effect = estimate}))
-            least = std::min(least, facts.get<StreamWork>().floor(facts.get<ReplayGraph>(), *scenario));
-    return least - static_cast<DurNs>(spread * static_cast<double>(least));
-}
-
-// Calls work(i) for every i < n, several at once if the recording is long enough for a thread, and no more than two if it is so long that
-// memory matters: a replay needs 16 bytes per point.
-void for_each_replay(const Facts& facts, std::size_t n, const std::function<void(std::size_t)>& work) {
-    constexpr std::size_t kMinPoints = 100'000, kManyPoints = 1'000'000;
-    std::size_t points = facts.get<ReplayGraph>().points();
-    unsigned threads = points < kMinPoints ? 1 : default_threads();
-    run_parallel(n, points < kManyPoints ? threads : std::min(threads, 2u), [&](std::size_t i, unsigned) { work(i); });
-}
-
-// The ways to replay this recording, the central one first, and the step time of each with nothing changed.
+// The ways to replay this recording, the central one first, and the steps of each with nothing changed.
 struct Variants {
     std::vector<Variant> all;
-    std::vector<DurNs> unchanged;
+    std::vector<ReplayedSteps> unchanged;
+    DurNs recorded = 0;     // the step with the recorder's cost
     KernelOverlap overlap;  // of the central one
     static Variants make(const Facts& facts) {
         const ReplayGraph& graph = facts.get<ReplayGraph>();
@@ -171,19 +60,21 @@ struct Variants {
         }
         if (graph.inferred_events > 0) made.all.push_back({.recorder = Estimate::central, .events = false});
         made.unchanged.resize(made.all.size());
-        for_each_replay(facts, made.all.size(), [&](std::size_t i) {
-            Replay unchanged = replayed(facts, *scenario_with(facts, {}, made.all[i]));
-            if (i == 0) made.overlap = overlap_of(unchanged);
-            made.unchanged[i] = step_of(facts, unchanged);
+        for_each_replay(facts, made.all.size(), [&](std::size_t i, Replayer& replayer) {
+            replayer.set({}, made.all[i]);
+            made.unchanged[i] = replayer.replay(i == 0);
+            if (i == 0) made.overlap = replayer.overlap();
         });
         // Without events that were inferred, the steps would have been shorter than recorded: the recording says that they are there.
         if (!made.all.back().events &&
-            part(made.unchanged.front() - made.unchanged.back(), made.unchanged.front()) > kMaxWithoutEvents) {
+            part(made.step() - made.unchanged.back().step, made.step()) > kMaxWithoutEvents) {
             made.all.pop_back();
             made.unchanged.pop_back();
         }
         return made;
     }
+    // The central step.
+    DurNs step() const { return unchanged.front().step; }
 };
 
 double standard_error(const std::vector<TimeNs>& ends) {
@@ -236,8 +127,7 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
         return refuse(
             fmt::format("the calls of {} of {} GPU operations were not recorded", graph.ops_without_call, graph.ops),
             "start recording before the first launch, and record all CUDA calls");
-    Scenario recorded(graph);
-    std::vector<TimeNs> ends = replayed(facts, recorded).completions();
+    const std::vector<TimeNs>& ends = facts.get<RecordedSteps>().ends;
     DurNs step = per_step(ends);
     if (step <= 0) return refuse("steps overlap", "name the range of a step with --step-range");
     auto count = static_cast<DurNs>(graph.steps.size());
@@ -246,8 +136,9 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
         return refuse(
             fmt::format("only {}, and most of the recording is outside", readable_count(graph.steps.size(), "step")),
             "record at least 3 steps; name the range of a step with --step-range");
-    recorded.residuals = false;
-    DurNs model = per_step(replayed(facts, std::move(recorded)).completions());
+    Scenario typical(graph);
+    typical.residuals = false;
+    DurNs model = per_step(replay_completions(graph, typical, facts.trace()));
     found.model_error = part(model - step, step);
     found.unexplained = part(graph.unexplained_ns, step * static_cast<DurNs>(graph.steps.size()));
     found.step_error = standard_error(ends);
@@ -266,11 +157,10 @@ namespace {
 
 // How much longer a step may be because kernels run together that did not: up to the time that they newly overlap. 0 if that is a
 // small part of the time of kernels.
-DurNs new_overlap(const Replay& changed, const KernelOverlap& before) {
-    KernelOverlap now = overlap_of(changed);
+DurNs new_overlap(const ReplayGraph& graph, const KernelOverlap& now, const KernelOverlap& before) {
     DurNs more = now.overlap - before.overlap;
     if (part(more, now.kernels) <= kMaxNewOverlap) return 0;
-    return more / static_cast<DurNs>(changed.graph.steps.size());
+    return more / static_cast<DurNs>(graph.steps.size());
 }
 
 // Whether how fast pinned copies are was not recorded.
@@ -279,22 +169,29 @@ bool assumes_a_link(const Facts& facts, Change change) {
     return facts.get<HostCopies>().pageable > 0 && facts.get<HostLink>().basis != LinkBasis::copies;
 }
 
-}  // namespace
-
-std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
+// `central` is what `replayer` replayed last, with its times.
+Prediction prediction_of(const Facts& facts, const std::vector<Edit>& edits, Replayer& replayer,
+                         const ReplayedSteps& central) {
     const Variants& variants = facts.get<Variants>();
-    std::optional<Scenario> central = scenario_with(facts, edits, variants.all.front());
-    if (!central) return std::nullopt;
-    const Replay changed = replayed(facts, std::move(*central));
-    const DurNs step = step_of(facts, changed);
-    Prediction found{.edits = edits, .step = {step, step, step}};
-    found.recorded = *step_with(facts, edits, {});
-    DurNs base = found.unchanged = variants.unchanged.front();
-    found.gain = found.gain_low = found.gain_high = part(base - step, base);
     const ReplayGraph& graph = facts.get<ReplayGraph>();
+    const DurNs step = central.step, base = variants.step();
+    const DurNs slower = new_overlap(graph, replayer.overlap(), variants.overlap);
+    const bool recorder = !graph.recorded_work.empty();
+    auto with = [&](const Variant& variant) {
+        replayer.set(edits, variant);
+        return replayer.replay();
+    };
+    Prediction found{.edits = edits, .step = {step, step, step}, .recorded = recorder ? with({}).step : step};
+    found.unchanged = base;
+    found.gain = found.gain_low = found.gain_high = part(base - step, base);
     bool rough = facts.get<ReplayValidity>().inferred || !graph.independent.empty() || graph.steps.size() < kSureSteps;
-    auto widen = [&](const Variant& variant, DurNs unchanged) {
-        DurNs time = *step_with(facts, edits, variant);
+    bool estimated = false, link = false;
+    for (const Edit& edit : edits) {
+        estimated |= rule_of(edit.change).estimated;
+        rough |= rule_of(edit.change).rough;
+        link |= assumes_a_link(facts, edit.change);
+    }
+    auto widen = [&](DurNs time, DurNs unchanged) {
         found.step.low = std::min(found.step.low, time);
         found.step.high = std::max(found.step.high, time);
         double gain = part(unchanged - time, unchanged);
@@ -302,25 +199,31 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
         found.gain_high = std::max(found.gain_high, gain);
         return std::abs(part(time - step, step)) > kMaxConstantsRange / 2;
     };
+    // The least floor of all estimates, of the recorder and of the changes.
+    DurNs least = central.floor;
     for (std::size_t i = 1; i < variants.all.size(); ++i) {
-        bool far = widen(variants.all[i], variants.unchanged[i]);
-        rough |= far && *variants.all[i].recorder != Estimate::central;
+        const ReplayedSteps changed = with(variants.all[i]);
+        bool far = widen(changed.step, variants.unchanged[i].step);
+        if (*variants.all[i].recorder == Estimate::central) continue;
+        rough |= far;
+        if (!estimated) least = std::min(least, changed.floor);
     }
-    bool estimated = false, link = false;
-    for (const Edit& edit : edits) {
-        estimated |= rule_of(edit.change).estimated;
-        rough |= rule_of(edit.change).rough;
-        link |= assumes_a_link(facts, edit.change);
+    for (Estimate effect : {Estimate::low, Estimate::high}) {
+        if (!estimated) break;
+        const ReplayedSteps changed = with({.recorder = Estimate::central, .effect = effect});
+        rough |= widen(changed.step, base) && link;
+        if (!recorder)
+            least = std::min(least, changed.floor);
+        else if (replayer.set(edits, {.recorder = effect, .effect = effect}))
+            least = std::min(least, replayer.floor());
     }
-    for (Estimate effect : {Estimate::low, Estimate::high})
-        if (estimated) rough |= widen({.recorder = Estimate::central, .effect = effect}, base) && link;
-    if (DurNs slower = new_overlap(changed, variants.overlap); slower > 0) {
+    if (slower > 0) {
         rough = true;
         found.step.high = std::max(found.step.high, step + slower);
         found.gain_low = std::min(found.gain_low, part(base - step - slower, base));
     }
-    double spread = spread_of_steps(graph, standard_error(changed.completions()));
-    found.floor = least_floor(facts, edits, spread);
+    double spread = spread_of_steps(graph, standard_error(central.ends));
+    found.floor = least - static_cast<DurNs>(spread * static_cast<double>(least));
     found.step.low -= static_cast<DurNs>(spread * static_cast<double>(found.step.low));
     found.step.low = std::max(found.step.low, found.floor);
     found.step.high += static_cast<DurNs>(spread * static_cast<double>(found.step.high));
@@ -328,13 +231,24 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
     return found;
 }
 
+std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits, Replayer& replayer) {
+    if (!replayer.set(edits, facts.get<Variants>().all.front())) return std::nullopt;
+    return prediction_of(facts, edits, replayer, replayer.replay(true));
+}
+
+}  // namespace
+
+std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
+    Replayer replayer(facts);
+    return predict(facts, edits, replayer);
+}
+
 CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::vector<Edit>& edits) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     Scenario scenario(graph);
     remove_recorder(facts, graph, scenario, recorder);
     for (const Edit& edit : edits) apply(edit, facts, graph, scenario);
-    Replay found = replayed(facts, std::move(scenario));
-    return critical_path(graph, found.scenario, found.times);
+    return critical_path(graph, scenario, replay_times(graph, scenario, facts.trace()));
 }
 
 namespace {
@@ -346,22 +260,31 @@ DurNs weighted(DurNs gain, Change change) {
 
 }  // namespace
 
-std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
+std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful, KnownSteps& known) {
     const Variants& variants = facts.get<Variants>();
     std::vector<Edit> chosen;
-    DurNs now = variants.unchanged.front();
+    std::vector<Change> with;  // of `chosen`, and then of each edit in turn
+    DurNs now = variants.step();
     auto margin = static_cast<DurNs>(kWorthChanging * static_cast<double>(now));
     while (!useful.empty()) {
         std::size_t best = 0;
         DurNs best_gain = 0, best_worth = 0;
-        std::vector<std::optional<DurNs>> steps(useful.size());
-        for_each_replay(facts, useful.size(), [&](std::size_t i) {
-            std::vector<Edit> with = chosen;
-            with.push_back(useful[i]);
-            steps[i] = step_with(facts, with, variants.all.front());
+        std::vector<std::optional<DurNs>*> steps;
+        std::vector<std::size_t> unknown;
+        with.emplace_back();
+        for (const Edit& edit : useful) {
+            with.back() = edit.change;
+            auto [at, first] = known.try_emplace(with);
+            if (first) unknown.push_back(steps.size());
+            steps.push_back(&at->second);
+        }
+        std::optional<Replayer> before;
+        if (!unknown.empty()) before.emplace(facts).set(chosen, variants.all.front());
+        for_each_replay(facts, unknown.size(), [&](std::size_t i, Replayer& replayer) {
+            if (replayer.set(before->scenario(), useful[unknown[i]])) *steps[unknown[i]] = replayer.replay().step;
         });
         for (std::size_t i = 0; i < useful.size(); ++i) {
-            const std::optional<DurNs>& step = steps[i];
+            const std::optional<DurNs>& step = *steps[i];
             if (!step || now - *step < margin) continue;
             // Of two that are worth nearly the same, the earlier one asks less of the program.
             DurNs worth = weighted(now - *step, useful[i].change);
@@ -373,6 +296,7 @@ std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
         if (best_gain == 0) break;
         now -= best_gain;
         chosen.push_back(useful[best]);
+        with.back() = useful[best].change;
         useful.erase(useful.begin() + static_cast<std::ptrdiff_t>(best));
     }
     return chosen;
@@ -381,27 +305,29 @@ std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
 SingleChanges SingleChanges::make(const Facts& facts) {
     SingleChanges found;
     const Variants& variants = facts.get<Variants>();
-    for_each_replay(facts, kUsualChanges, [&](std::size_t i) {
+    std::array<std::optional<DurNs>, kUsualChanges> steps;
+    for_each_replay(facts, kUsualChanges, [&](std::size_t i, Replayer& replayer) {
         std::vector<Edit> edits{usual_edit(static_cast<Change>(i))};
-        std::optional<DurNs> step = step_with(facts, edits, variants.all.front());
-        found.possible[i] = step.has_value();
-        DurNs base = variants.unchanged.front();
-        if (!step || part(base - *step, base) < kWorthChanging) return;
-        std::optional<Prediction> alone = predict(facts, edits);
-        if (alone->gain_low > 0) found.worth[i] = std::move(alone);
+        if (!replayer.set(edits, variants.all.front())) return;
+        const ReplayedSteps changed = replayer.replay(true);
+        steps[i] = changed.step;
+        if (part(variants.step() - changed.step, variants.step()) < kWorthChanging) return;
+        Prediction alone = prediction_of(facts, edits, replayer, changed);
+        if (alone.gain_low > 0) found.worth[i] = std::move(alone);
     });
+    for (std::size_t i = 0; i < kUsualChanges; ++i) found.steps[{static_cast<Change>(i)}] = steps[i];
     return found;
 }
 
 WhatIf WhatIf::make(const Facts& facts) {
     WhatIf found;
     if (!facts.get<ReplayValidity>().why_not.empty()) return found;
-    found.recorded_step = *step_with(facts, {}, {});
     found.baseline = *predict(facts, {});
+    found.recorded_step = found.baseline.recorded;
     const SingleChanges& singles = facts.get<SingleChanges>();
     for (std::size_t i = 0; i < kUsualChanges; ++i) {
         if (singles.worth[i]) found.single.push_back(*singles.worth[i]);
-        if (singles.possible[i] && !singles.worth[i]) found.small.push_back(static_cast<Change>(i));
+        if (singles.possible(i) && !singles.worth[i]) found.small.push_back(static_cast<Change>(i));
     }
     std::stable_sort(found.single.begin(), found.single.end(), [](const Prediction& a, const Prediction& b) {
         return weighted(a.unchanged - a.step.central, a.edits.front().change) >
@@ -409,12 +335,15 @@ WhatIf WhatIf::make(const Facts& facts) {
     });
     std::vector<Edit> useful;
     for (std::size_t i = 0; i < kUsualChanges; ++i)
-        if (singles.possible[i] && !rule_of(static_cast<Change>(i)).limit)
+        if (singles.possible(i) && !rule_of(static_cast<Change>(i)).limit)
             useful.push_back(usual_edit(static_cast<Change>(i)));
-    const std::vector<Edit> plan = plan_of(facts, useful);
+    found.steps = singles.steps;
+    const std::vector<Edit> plan = plan_of(facts, useful, found.steps);
     found.plan.resize(plan.size());
-    for_each_replay(facts, plan.size(), [&](std::size_t i) {
-        found.plan[i] = *predict(facts, {plan.begin(), plan.begin() + static_cast<std::ptrdiff_t>(i + 1)});
+    for_each_replay(facts, plan.size(), [&](std::size_t i, Replayer& replayer) {
+        std::vector<Edit> edits(plan.begin(), plan.begin() + static_cast<std::ptrdiff_t>(i + 1));
+        const std::optional<Prediction>& alone = singles.worth[static_cast<std::size_t>(plan.front().change)];
+        found.plan[i] = i == 0 && alone ? *alone : *predict(facts, edits, replayer);
     });
     found.floor = found.baseline.floor;
     for (const std::vector<Prediction>* shown : {&found.single, &found.plan})

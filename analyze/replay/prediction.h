@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,11 +54,16 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
 // The critical path with the recorder's cost removed, and with all of `edits` that change something.
 CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::vector<Edit>& edits = {});
 
+// The step with usual changes made one after the other, by these; absent if the last changes nothing.
+using KnownSteps = std::map<std::vector<Change>, std::optional<DurNs>>;
+
 // Each usual change alone.
 struct SingleChanges {
     // By change; absent if it changes nothing, or gains too little to be worth naming.
     std::array<std::optional<Prediction>, kUsualChanges> worth;
-    std::array<bool, kUsualChanges> possible{};  // whether the recording has something that it would change
+    KnownSteps steps;
+    // Whether the recording has something that the change would change.
+    bool possible(std::size_t change) const { return steps.at({static_cast<Change>(change)}).has_value(); }
     static SingleChanges make(const Facts& facts);
 };
 
@@ -67,13 +73,14 @@ struct WhatIf {
     DurNs floor = 0;                 // the least floor of the predictions below
     std::vector<Prediction> single;  // each change alone that gains enough, by gain and effort
     std::vector<Prediction> plan;    // the best change for its effort, then the best on top of it, and so on
+    KnownSteps steps;                // of all changes that were tried for the plan
     std::vector<Change> small;       // changes that gain less than is worth naming
     static WhatIf make(const Facts& facts);
 };
 
 // Of `useful`, in the order of how much they ask of the program: the best change, then the best on top of it, until one gains too
-// little.
-std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful);
+// little. Steps that are known are not replayed, and those that are replayed are known then.
+std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful, KnownSteps& known);
 
 // Fewer steps than these allow only rough predictions, which no verdict is based on.
 inline constexpr std::size_t kSureSteps = 3;

@@ -1,6 +1,8 @@
 #include "core/model/column.h"
 
+#include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace gpuprof::inline model {
 
@@ -21,14 +23,19 @@ template <class T>
 void Column<T>::skip() {
     values_ = {};
     valid_ = {};
-    skipped_ = blank_ = absent_ = true;
+    only_ = T{};
+    skipped_ = blank_ = single_ = absent_ = true;
 }
 
 template <class T>
 void Column<T>::pad(std::size_t rows) {
     if (rows <= size_) return;
-    if (size_ == 0) blank_ = absent_ = true;
+    if (size_ == 0) {
+        only_ = T{};
+        blank_ = single_ = absent_ = true;
+    }
     if (!blank_) {
+        if (single_) spread();
         if (!absent_) begin_absence();
         values_.resize(rows, T{});
         valid_.resize((rows + 63) / 64, 0);
@@ -37,10 +44,12 @@ void Column<T>::pad(std::size_t rows) {
 }
 
 template <class T>
-void Column<T>::materialize() {
-    values_.resize(size_, T{});
-    valid_.resize((size_ + 63) / 64, 0);
-    blank_ = false;
+void Column<T>::spread() {
+    values_.clear();
+    values_.resize(size_, T(only_));
+    if (blank_) valid_.resize((size_ + 63) / 64, 0);
+    blank_ = single_ = false;
+    spread_ = {};
 }
 
 template <class T>
@@ -53,6 +62,7 @@ void Column<T>::begin_absence() {
 template <class T>
 void Column<T>::append(const Column& other) {
     if (other.blank_ || skipped_) return pad(size_ + other.size_);
+    if (other.single_) return repeat(other.only_, other.size_);
     append(other.values(), other.validity(), other.size());
 }
 
@@ -69,11 +79,36 @@ template <class T>
 void Column<T>::extend(const std::uint64_t* validity, std::size_t n) {
     if (n == 0) return;
     if (skipped_) return pad(size_ + n);
-    if (blank_) materialize();
+    if (single_) spread();
     if (validity != nullptr && !absent_) begin_absence();
     if (absent_) push_bits(validity, n);
     values_.resize(size_ + n);
     size_ += n;
+}
+
+template <class T>
+void Column<T>::repeat(T value, std::size_t n) {
+    if (n == 0) return;
+    std::size_t old = size_;
+    if (repeats(value)) {
+        only_ = value;
+        single_ = true;
+        size_ += n;
+    } else {
+        extend(nullptr, n);
+        if (!skipped_) std::fill(values_.data() + old, values_.data() + old + n, value);
+    }
+}
+
+template <class T>
+const T* Column<T>::spread_values() const {
+    static std::mutex mutex;
+    std::lock_guard lock(mutex);
+    if (spread_.size() != size_ || spread_[0] != only_) {
+        spread_.clear();
+        spread_.resize(size_, T(only_));
+    }
+    return spread_.data();
 }
 
 template <class T>
@@ -93,7 +128,7 @@ template <class T>
 void Column<T>::gather(const PodVector<Row>& order) {
     std::size_t n = order.size();
     size_ = n;
-    if (blank_) return;
+    if (single_) return;
     PodVector<T> values(n);
     for (std::size_t i = 0; i < n; ++i) values[i] = values_[order[i]];
     values_.swap(values);

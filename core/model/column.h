@@ -1,5 +1,6 @@
 // One column of a trace table: values of one type, each present or absent.
-// A column without any value uses no memory; one without absent values has no validity bits.
+// A column without any value uses no memory; one without absent values has no validity bits; one that repeats a value from its first row
+// on has it once.
 // Rows are filled in order: set(row, value) marks the rows it skips as absent.
 // A skipped column takes rows but no values: all of them are absent.
 #pragma once
@@ -28,16 +29,20 @@ public:
     // Sets row `row`, which must be size() or later. In the middle of every reader's loop: always inline, however large the unit.
     [[gnu::always_inline]] void set(Row row, T value) {
         if (row != size_) pad(row);
-        if (blank_) {
+        if (single_) {
             if (skipped_) return void(++size_);
-            materialize();
+            spread();
         }
         if (absent_) push_bit(true);
         values_.push_back(value);
         ++size_;
     }
     // Replaces the value of a row that has one.
-    void change(Row row, T value) { values_[row] = value; }
+    void change(Row row, T value) {
+        if (single_ && value == only_) return;
+        if (single_) spread();
+        values_[row] = value;
+    }
     // Drops all values, those of rows still to come too.
     void skip();
     bool is_skipped() const { return skipped_; }
@@ -53,22 +58,26 @@ public:
         values_.clear();
         valid_.clear();
         size_ = 0;
-        absent_ = blank_ = skipped_;
+        only_ = T{};
+        absent_ = blank_ = single_ = skipped_;
     }
 
     std::size_t size() const { return size_; }
     bool has(Row row) const { return !absent_ || (!blank_ && ((valid_[row / 64] >> (row % 64)) & 1u)); }
     // The value; T{} if absent. Ask has() first where that matters.
-    T operator[](Row row) const { return blank_ ? T{} : values_[row]; }
-    T value_or(Row row, T other) const { return has(row) ? values_[row] : other; }
-    std::optional<T> get(Row row) const { return has(row) ? std::optional<T>(values_[row]) : std::nullopt; }
+    T operator[](Row row) const { return single_ ? only_ : values_[row]; }
+    T value_or(Row row, T other) const { return has(row) ? (*this)[row] : other; }
+    std::optional<T> get(Row row) const { return has(row) ? std::optional<T>((*this)[row]) : std::nullopt; }
     bool all_present() const { return !absent_; }
     // No row has a value; then values() is null.
     bool none_present() const { return blank_ || size_ == 0; }
 
     // Raw storage for bulk work: size() values (null if all are absent), and validity bits (null = all present).
-    const T* values() const { return values_.data(); }
-    T* mutable_values() { return values_.data(); }
+    const T* values() const { return single_ && !blank_ ? spread_values() : values_.data(); }
+    T* mutable_values() {
+        if (single_ && !blank_) spread();
+        return values_.data();
+    }
     const std::uint64_t* validity() const { return absent_ ? valid_.data() : nullptr; }
 
     // Appends every row of `other`.
@@ -77,12 +86,18 @@ public:
     void append(const T* values, const std::uint64_t* validity, std::size_t n);
     // Appends n rows whose values the caller writes to mutable_values() before anyone reads them; T{} if absent.
     void extend(const std::uint64_t* validity, std::size_t n);
+    // Appends n rows with one value. Of numbers and texts only: zeros of both signs are equal.
+    void repeat(T value, std::size_t n);
+    // Whether repeat() of this value would store nothing but the number of rows.
+    bool repeats(T value) const { return !absent_ && (size_ == 0 || (single_ && only_ == value)); }
     // Row i becomes the old row order[i]; rows not named are dropped.
     void gather(const PodVector<Row>& order);
     std::size_t bytes() const { return values_.size() * sizeof(T) + valid_.size() * 8; }
 
 private:
-    void materialize();
+    // Stores a value for each row.
+    void spread();
+    const T* spread_values() const;
     void begin_absence();
     // Appends the validity bits of rows size_ .. size_+n-1, a word at a time; null = all present.
     void push_bits(const std::uint64_t* validity, std::size_t n);
@@ -94,9 +109,12 @@ private:
 
     PodVector<T> values_;
     PodVector<std::uint64_t> valid_;
+    mutable PodVector<T> spread_;  // of a repeated value, once someone asked for values()
     std::size_t size_ = 0;
+    T only_{};
+    bool single_ = false;  // every row has `only_`, and nothing is stored
     bool absent_ = false;  // some row is absent
-    bool blank_ = false;   // every row is absent, and nothing is stored
+    bool blank_ = false;   // every row is absent, and single_
     bool skipped_ = false;
 };
 

@@ -136,6 +136,18 @@ void CaptureTables::place_rows(const TableSpec& spec, Table& table, PlacedChunk&
     }
 }
 
+// The value of all rows of a chunk, if they have one.
+template <class T>
+std::optional<T> only_value(const ChunkColumn& column, Batch& batch) {
+    if (column.encoding != Encoding::constant || !column.validity.empty()) return {};
+    if constexpr (std::is_same_v<T, double>)
+        return {};
+    else if constexpr (std::is_same_v<T, StringId>)
+        return column.texts.size() == 1 ? std::optional<T>(batch.intern(column.texts[0])) : std::nullopt;
+    else
+        return static_cast<T>(column.base);
+}
+
 // False if the table has no such column, or the chunk already had it.
 template <class Table>
 bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, PlacedChunk& placed, std::size_t source) {
@@ -147,8 +159,10 @@ bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, Plac
         if (spec.name != current_name(from.name) || !readable_as<T>(from) || column.size() > placed.first) return;
         taken = true;
         if (column.is_skipped()) return;
-        if (expected != expected_.end()) column.reserve(expected->second);
         column.pad(placed.first);
+        if (std::optional<T> value = only_value<T>(from, batch_); value && column.repeats(*value))
+            return column.repeat(*value, placed.chunk.rows());
+        if (expected != expected_.end()) column.reserve(expected->second);
         column.extend(from.validity.empty() ? nullptr : from.validity.data(), placed.chunk.rows());
         ColumnFill fill{source, &column, {}};
         for (std::string_view text : from.texts) fill.ids.push_back(batch_.intern(text));

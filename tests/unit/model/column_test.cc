@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace gpuprof {
@@ -41,6 +43,53 @@ Model random_model(std::mt19937& random) {
     for (auto& value : model)
         if (random() % 3 < present) value = static_cast<std::int64_t>(random() % 100);
     return model;
+}
+
+TEST(Column, StoresARepeatedValueOnce) {
+    std::mt19937 random(3);
+    for (int round = 0; round < 500; ++round) {
+        Column<std::int64_t> column;
+        Model model;
+        for (int step = 0; step < 8; ++step) {
+            auto value = static_cast<std::int64_t>(random() % 2);
+            std::size_t n = random() % 70;
+            Row row = model.empty() ? 0 : static_cast<Row>(random() % model.size());
+            PodVector<Row> order;
+            switch (random() % 6) {
+                case 0: column.repeat(value, n), model.insert(model.end(), n, value); break;
+                case 1: column.set(static_cast<Row>(model.size()), value), model.push_back(value); break;
+                case 2: column.pad(model.size() + n), model.resize(model.size() + n); break;
+                case 3: {
+                    Model more(n, value);
+                    more.resize(n + random() % 2 * n);
+                    Column<std::int64_t> other;
+                    other.repeat(value, n);
+                    other.pad(more.size());
+                    column.append(other);
+                    model.insert(model.end(), more.begin(), more.end());
+                    break;
+                }
+                case 4:
+                    if (!model.empty() && model[row]) column.change(row, value), model[row] = value;
+                    break;
+                case 5:
+                    for (row = static_cast<Row>(std::min(n, model.size())); row > 0; --row) order.push_back(row - 1);
+                    column.gather(order);
+                    model.resize(order.size());
+                    std::reverse(model.begin(), model.end());
+                    break;
+            }
+            ASSERT_EQ(column.size(), model.size());
+            for (row = 0; row < model.size(); ++row) {
+                ASSERT_EQ(column.get(row), model[row]);
+                ASSERT_EQ(column[row], model[row].value_or(0));
+            }
+            if (!column.none_present()) {
+                EXPECT_TRUE(std::equal(model.begin(), model.end(), std::as_const(column).values(),
+                                       [](const auto& a, std::int64_t b) { return a.value_or(0) == b; }));
+            }
+        }
+    }
 }
 
 TEST(Column, FillsAppendsAndGathers) {
