@@ -164,5 +164,5 @@ def test_another_profilers_library_is_left_the_subscription(program, record, tmp
     capture, _ = record(lines(OVERLAP), environment={"LD_PRELOAD": str(rival)})
     assert waits(program, capture) == []
     assert re.search(r"left CUPTI's only subscription to Proton", program.everything_said(capture))
-    capture, _ = record(lines(OVERLAP), "--cupti", "own", environment={"LD_PRELOAD": str(rival)})
+    capture, _ = record(lines(OVERLAP), "--cupti", "own", "--force", environment={"LD_PRELOAD": str(rival)})
     assert waits(program, capture) == waits_in(lines(OVERLAP))
