@@ -107,7 +107,7 @@ def recordings(folder):
     old, why, base, new = folder / "base", "no base was given", lines_of("BASE"), []
     if commit := given("BASE_REF"):
         base, why = [], checked_out(commit, old)
-    for turn in range(int(given("REPEATS") or "3")):  # in turns, so that a machine that becomes slower slows both
+    for turn in range(int(given("REPEATS") or "3")):  # alternating, so that a machine that becomes slower slows both
         if commit and not why:
             base.append(record(old, folder / f"base{turn}.gpuprof"))
         new.append(record(".", folder / f"new{turn}.gpuprof"))
@@ -149,7 +149,7 @@ def main():
             command, add = judged(base, new)
             if command is None:
                 annotate("notice", "gpu-profile: no base", f"nothing to compare with: {why}")
-                append("GITHUB_STEP_SUMMARY", "Nothing was compared, because there is no recording of the base version.\n")
+                append("GITHUB_STEP_SUMMARY", "Nothing was compared, because the base version was not recorded.\n")
                 verdict, status = NO_BASE, int("cannot-tell" in lines_of("FAIL_ON"))
             else:
                 status, text, said = answer(*command, "--format", "json")
