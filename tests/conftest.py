@@ -23,7 +23,7 @@ from synthetic import recording as synthetic_recording  # noqa: E402
 FIXTURES = TESTS / "fixtures"
 RECORDINGS = sorted(path for folder in ("kineto", "public") for path in (FIXTURES / folder).glob("*.json.*") if path.suffix in (".gz", ".zst"))
 SEEDS = range(8)  # recordings made by synthetic.py, next to the real ones
-WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.split(".json.")[0] + ".key_averages.txt").exists()]
+WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.split(".json.")[0] + ".key_averages.txt.xz").exists()]
 
 
 # Where the fakes of CUPTI and the driver write what breaks their rules; one for each process that runs tests.

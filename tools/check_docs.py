@@ -3,7 +3,7 @@
 
     check_docs.py [--gold] PROGRAM
 
-bash runs each line `$ COMMAND` of a fenced ```sh block in *.md and docs/**/*.md. The folder is temporary and has links to the
+bash runs each line `$ COMMAND` of a fenced ```sh block in *.md, docs/**/*.md and skills/**/*.md. The folder is temporary and has links to the
 top level of the checkout, so relative paths work and output files are discarded. The commands of a page run in order in one
 folder. `gpu-profile` is PROGRAM, and `evaluate` uses the Python that runs this script. A command must exit with 0, or with N
 if the comment `# exit N` follows. Output within such a block is not compared. Blocks without `$ ` are not run. The commands of
@@ -33,7 +33,7 @@ SECONDS = 300
 
 
 def pages():
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "skills").rglob("*.md"))]
 
 
 def commands(markdown):

@@ -37,6 +37,7 @@ missing_packages() {
 provided() {
     case $1 in
         g++ | cmake | clang | clang-format | npm | chromium-headless-shell | ccache | mold | zstd) command -v "$1" >/dev/null ;;
+        golang-go) command -v go >/dev/null ;;
         ninja-build) command -v ninja >/dev/null ;;
         nodejs) command -v node >/dev/null ;;
         universal-ctags) command -v ctags >/dev/null ;;
