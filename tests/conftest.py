@@ -22,7 +22,7 @@ from synthetic import recording as synthetic_recording  # noqa: E402
 FIXTURES = TESTS / "fixtures"
 RECORDINGS = sorted(path for folder in ("kineto", "public") for path in (FIXTURES / folder).glob("*.json.*") if path.suffix in (".gz", ".zst"))
 SEEDS = range(8)  # recordings made by synthetic.py, next to the real ones
-WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.split(".json.")[0] + ".key_averages.txt").exists()]
+WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.split(".json.")[0] + ".key_averages.txt.xz").exists()]
 
 
 # Of tests/python: what times programs, or watches them against a clock. Beside others on two cores it would tell of those.

@@ -1,10 +1,11 @@
-"""Reads the table that PyTorch prints for `key_averages()` (the `*.key_averages.txt` next to a recording).
+"""Reads the table that PyTorch prints for `key_averages()` (the `*.key_averages.txt.xz` next to a recording).
 
 The table is rounded text: durations have three decimals in us, ms or s, memory two decimals in b, Kb, Mb or Gb, and long
 names are truncated with "...". Every number therefore comes with its maximum rounding error. Rows that PyTorch prints
 for the device (kernels, copies, annotations on the device) have no CPU time; `is_device_row` identifies them.
 """
 
+import lzma
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -60,7 +61,7 @@ class Table:
 
 
 def read_table(path):
-    lines = Path(path).read_text().splitlines()
+    lines = lzma.decompress(Path(path).read_bytes()).decode().splitlines()
     rules = [i for i, line in enumerate(lines) if line.startswith("----")]
     width = len(lines[rules[0]].split()[0])
     header = _cells(lines[rules[0] + 1], width)[1:]

@@ -12,7 +12,7 @@ COLUMNS = {"count": "count", "cpu_total_ns": "cpu_total", "cpu_self_ns": "cpu_se
 
 
 def printed_table(recording):
-    return read_table(recording.with_name(short_name(recording) + ".key_averages.txt"))
+    return read_table(recording.with_name(short_name(recording) + ".key_averages.txt.xz"))
 
 
 def named(rows):
