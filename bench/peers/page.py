@@ -134,8 +134,8 @@ python3 -m bench.peers.run build/release/gpu-profile --each {results['each']} --
 |---|---|---|
 {versions}
 
-Run on {results['made']} on {results['machine']}, without a GPU, while other work ran: CPU time of all processes and peak memory of the largest one do not depend on that, and wall time
-is in `bench/peers/results.json`. Each tool starts without a cache. For nsys-ai it is the sum of its three commands; importing their libraries takes HTA and TraceLens about a second.
+Run on {results['made']} on {results['machine']}, without a GPU, while other work ran (so wall time is not shown): CPU time of all processes and peak memory of the largest one hardly depend on that.
+ Each tool starts without a cache. For nsys-ai it is the sum of its three commands; importing their libraries takes HTA and TraceLens about a second.
 
 - **✓** right: names the cause, or a figure within 1 point or 5 %. **~** names the side only: that the host keeps the GPU waiting, or that kernels do, but not which cause. **✗** wrong. **–** no answer.
 - The limit is true by construction. The idle share is a sum over the device's operations, and a range because windows differ: from the first to the last operation, in the steps, or

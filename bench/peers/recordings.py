@@ -76,9 +76,11 @@ def sums(kernels, others, steps, ms):
     compute = [(begin, end) for name, begin, end in kernels if "nccl" not in name.lower()]
     work = comm + compute
     windows = [(min(span[0] for span in work + others), max(span[1] for span in work + others))]
-    if steps and steps[-1][1] > windows[0][1] - AHEAD * (windows[0][1] - windows[0][0]):
+    if steps:
         begin, end = steps[0][0], max(windows[0][1], steps[-1][1])
-        windows += [(begin, end), (min(windows[0][0], begin), end), (begin, steps[-1][1])]
+        windows += [(begin, end), (min(windows[0][0], begin), end)]
+        if steps[-1][1] > end - AHEAD * (end - begin):
+            windows.append((begin, steps[-1][1]))
     idle = [100 * (1 - length((max(at, begin), min(to, end)) for at, to in busy if at < end and to > begin) / (end - begin))
             for busy in (work, work + others) for begin, end in windows]
     truth = {"idle_pct": [min(idle), max(idle)]}
