@@ -95,7 +95,7 @@ def better(results):
             above = [tool for tool, entry in tools.items() if part(entry["counts"]) > part(ours)]
             if above:
                 lines.append(f"- Drawn programs ({kind}), {words}: {' and '.join(above)}.")
-    return lines or ["No answer of another tool was better in this run."]
+    return lines or ["No judged answer of another tool was better in this run. xprof states a step time for `mlp`, for which this program finds no steps."]
 
 
 def headline(results):
@@ -108,8 +108,8 @@ def headline(results):
                 of[tool][verdict] += count
     share = lambda tool, verdict: f"{of[tool].get(verdict, 0)} of {sum(of[tool].values())}"
     others = ", ".join(f"{tool} {share(tool, 'right')}" for tool in of if tool != "gpu-profile")
-    return (f"[Head to head](docs/how-it-works/benchmarks/peers.md) on the same recordings: the cause that limits a simulated program is named in {share('gpu-profile', 'right')} answers "
-            f"({others}; most of their answers name the side, the host or the kernels).")
+    return (f"[Head to head](docs/how-it-works/benchmarks/peers.md) on the same recordings: of programs drawn by our own simulator, gpu-profile names the limiting cause in "
+            f"{share('gpu-profile', 'right')} answers ({others}; their other answers mostly name the side, the host or the kernels).")
 
 
 def markdown(results):
