@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Writes docs/how-it-works/benchmarks/peers.md, and the line of README.md, from results.json. No figure in them is typed.
+
+    python3 -m bench.peers.page
+"""
+
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS, README = Path(__file__).with_name("results.json"), ROOT / "README.md"
+PAGE = ROOT / "docs/how-it-works/benchmarks/peers.md"
+MARKS = {"right": "✓", "side": "~", "wrong": "✗", "none": "–"}
+ORDER = ("right", "side", "none", "wrong")
+ASKED = {"HTA": "`get_temporal_breakdown`, `get_idle_time_breakdown`, `get_comm_comp_overlap`, `get_potential_stragglers`; `critical_path_analysis` if the first one fails",
+         "TraceLens": "`TraceLens_generate_perf_report_pytorch`, `..._jax`, `TraceLens_generate_multi_rank_collective_report_pytorch`",
+         "gpu-idle": "`gpu-idle FILE`", "nsys-ai": "`nsys-ai diagnose FILE`, then its skills `critical_path` and `overlap_breakdown`", "xprof": "its overview page",
+         "gpu-profile": "`report FILE`, `ranks FOLDER stragglers`"}
+QUESTIONS = {"limit": "limit", "idle_pct": "idle share", "hidden_pct": "hidden communication", "step_ms": "step as recorded", "alone_ms": "step without the profiler"}
+BEYOND = """\
+## What they have and this comparison does not ask
+
+- TraceLens computes rooflines of operators from their shapes, replays single operators, and has an agent (it needs a model, so it did not run).
+- HTA finds frequent kernel sequences, compares traces by operator and draws everything in a notebook.
+- nsys-ai keeps sessions with proposals and decisions, and answers in a chat.
+- xprof knows TPUs, and has HLO graphs, memory profiles and rooflines of JAX programs.
+- [speedscope](https://www.speedscope.app) is a viewer: it shows a recording and names nothing. Its loading times are on [the viewer's page](viewer.md).
+"""
+
+
+def figure(value, unit):
+    return f"{value:.1f} {unit}" if value < 100 else f"{value:.0f} {unit}"
+
+
+def between(pair, unit):
+    low, high = pair
+    return figure(low, unit) if abs(high - low) < 0.05 else f"{low:.1f} to {figure(high, unit)}"
+
+
+def cell(answer, question, unit):
+    """An answer with its mark; empty if nothing was asked."""
+    verdict = answer["judged"].get(question)
+    value = answer.get(question)
+    if verdict is None:
+        return figure(value, unit) if value is not None and question == "idle_pct" else ""
+    return MARKS[verdict] if value is None else f"{figure(value, unit)} {MARKS[verdict]}"
+
+
+def cost(answer):
+    cpu = answer["cpu_s"]
+    return f"{cpu:.2f} s | {answer['memory_mb']} MB"
+
+
+def said(answer):
+    text = f"fails: {answer['fails']}" if "fails" in answer else answer["said"]
+    mark = answer["judged"].get("limit")
+    return text.replace("|", "\\|") + (f" {MARKS[mark]}" if mark else "")
+
+
+def real_rows(recording):
+    truth = recording["truth"]
+    limit = truth.get("limit", [])
+    units = {"idle_pct": "%", "hidden_pct": "%", "step_ms": "ms", "alone_ms": "ms"}
+    known = "kernels" if len(limit) > 2 else limit[0] if limit else "not known"
+    yield f"| **{recording['name']}**: {recording['about']} | truth | {known} | " + " | ".join(
+        between(truth[name], unit) if name in truth else "" for name, unit in units.items()) + " | | |"
+    for tool, answer in recording["answers"].items():
+        yield f"| | {tool} | {said(answer)} | " + " | ".join(cell(answer, name, unit) for name, unit in units.items()) + f" | {cost(answer)} |"
+
+
+def drawn_rows(results):
+    for kind, tools in results["drawn"].items():
+        for tool, entry in tools.items():
+            limits = entry["counts"]["limit"]
+            right = lambda question: (lambda of: f"{of.get('right', 0)} of {sum(of.values())}")(entry["counts"].get(question, {}))
+            yield (f"| {'torch.profiler' if kind == 'kineto' else 'Nsight Systems'} | {tool} | " + " | ".join(str(limits.get(each, 0)) for each in ORDER)
+                   + f" | {right('idle_pct')} | {right('hidden_pct')} | {cost(entry)} |")
+
+
+def better(results):
+    """Answers of others that are better than ours, and drawn programs about which we are wrong."""
+    lines = []
+    rank = lambda answer, question: ORDER.index(answer["judged"].get(question, "none"))
+    for recording in results["real"]:
+        ours = recording["answers"]["gpu-profile"]
+        for question, words in QUESTIONS.items():
+            tools = [tool for tool, answer in recording["answers"].items() if rank(answer, question) < rank(ours, question)]
+            if tools and question in ours["judged"]:
+                lines.append(f"- `{recording['name']}`, {words}: {' and '.join(tools)}.")
+    for kind, tools in results["drawn"].items():
+        ours = tools["gpu-profile"]["counts"]
+        for question, words in QUESTIONS.items():
+            part = lambda counts: counts.get(question, {}).get("right", 0) / max(1, sum(counts.get(question, {}).values()))
+            above = [tool for tool, entry in tools.items() if part(entry["counts"]) > part(ours)]
+            if above:
+                lines.append(f"- Drawn programs ({kind}), {words}: {' and '.join(above)}.")
+    return lines or ["No judged answer of another tool was better in this run. xprof states a step time for `mlp`, for which this program finds no steps."]
+
+
+def headline(results):
+    """The line of README.md."""
+    of = {}
+    for tools in results["drawn"].values():
+        for tool, entry in tools.items():
+            for verdict, count in entry["counts"]["limit"].items():
+                of.setdefault(tool, {}).setdefault(verdict, 0)
+                of[tool][verdict] += count
+    share = lambda tool, verdict: f"{of[tool].get(verdict, 0)} of {sum(of[tool].values())}"
+    others = ", ".join(f"{tool} {share(tool, 'right')}" for tool in of if tool != "gpu-profile")
+    return (f"[Head to head](docs/how-it-works/benchmarks/peers.md) on the same recordings: of programs drawn by our own simulator, gpu-profile names the limiting cause in "
+            f"{share('gpu-profile', 'right')} answers ({others}; their other answers mostly name the side, the host or the kernels).")
+
+
+def markdown(results):
+    versions = "\n".join(f"| {tool} | {version.split('==')[-1].replace('TraceLens @ git+https://github.com/AMD-AGI/TraceLens@', 'checkout ')[:20]} | {ASKED[tool]} |" for tool, version in results["versions"].items())
+    table = lambda kinds: "\n".join(row for recording in results["real"] if recording["kind"] in kinds for row in real_rows(recording))
+    jobs = "\n".join(f"| **{recording['name']}**: {recording['about']} | truth | {recording['truth']['straggler']} | | |\n" + "\n".join(
+        f"| | {tool} | {said(answer)} | {cost(answer)} |" for tool, answer in recording["answers"].items()) for recording in results["real"] if recording["kind"] == "ranks")
+    wrong = "\n".join(f"- {tool} ({kind}): {text}" for kind, tools in results["drawn"].items() for tool, entry in tools.items() for text in (
+        *entry["wrong"], *(f"{count} without an answer: {words}" for words, count in entry["fails"].items())))
+    programs = sum(next(iter(results["drawn"]["kineto"].values()))["counts"]["limit"].values())
+    return f"""<!-- Written by bench/peers/page.py from bench/peers/results.json; do not edit. -->
+# Head to head
+
+Other programs that answer questions about GPU recordings and this one, on the same files, next to what is known of them. One command installs the pinned versions, each into
+an environment of its own, writes the recordings, asks every tool in the way that its documentation recommends, judges the answers and writes this page:
+
+```sh
+python3 -m bench.peers.run build/release/gpu-profile --each {results['each']} --seed {results['seed']}   # half an hour, and 3 GB below build/peers
+```
+
+| tool | version | asked |
+|---|---|---|
+{versions}
+
+Run on {results['made']} on {results['machine']}, without a GPU, while other work ran (so wall time is not shown): CPU time of all processes and peak memory of the largest one hardly depend on that.
+ Each tool starts without a cache. For nsys-ai it is the sum of its three commands; importing their libraries takes HTA and TraceLens about a second.
+
+- **✓** right: names the cause, or a figure within 1 point or 5 %. **~** names the side only: that the host keeps the GPU waiting, or that kernels do, but not which cause. **✗** wrong. **–** no answer.
+- The limit is true by construction. The idle share is a sum over the device's operations, and a range because windows differ: from the first to the last operation, in the steps, or
+  both; with copies as work or not. Any value in the range is right.
+- *Step as recorded* is the mean or median range of a step; *without the profiler* was timed on the same machine. *Hidden communication* is the part of it that overlaps with computation.
+
+## One recording
+
+Recordings of real programs, from `tests/fixtures`.
+
+| recording | tool | what limits it | idle share | hidden communication | step as recorded | without the profiler | CPU time | memory |
+|---|---|---|---|---|---|---|---:|---:|
+{table(('kineto', 'nsys', 'xplane'))}
+
+## Drawn programs
+
+{programs} programs of the families of `tests/simulate`, each with one clear limit, as files of torch.profiler and of Nsight Systems. We wrote the simulator, so these
+figures favour us: rules of this program were checked on the same families, with other sizes and noise.
+
+| file | tool | limit: right | side only | no answer | wrong | idle share right | hidden communication right | CPU time, median | memory, median |
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|
+{chr(10).join(drawn_rows(results))}
+
+Wrong limits and failures:
+
+{wrong}
+
+## Stragglers
+
+Jobs whose stragglers are known (`tests/ranks`). HTA knows NCCL's kernels by their names before NCCL 2.19 and ends with an error on others, so it gets files with the old names. It always names two ranks.
+
+| job | tool | answer | CPU time | memory |
+|---|---|---|---:|---:|
+{jobs}
+
+## Where others answer better
+
+{chr(10).join(better(results))}
+
+{BEYOND}"""
+
+
+LINE = re.compile(r"^\[Head to head\]\(.*$", re.MULTILINE)
+
+
+def main():
+    results = json.loads(RESULTS.read_text())
+    PAGE.write_text(markdown(results))
+    README.write_text(LINE.sub(lambda _: headline(results), README.read_text()))
+
+
+if __name__ == "__main__":
+    main()
