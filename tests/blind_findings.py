@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The first finding of public recordings next to what an expert said before he saw it: tests/blind_findings.py BINARY FOLDER [--write PAGE] [--keep]
 
-tests/fixtures/blind_recordings.jsonl names each recording (repository, path, commit, and the hash that git gives the file), what an expert says of it,
+tests/fixtures/blind_recordings.jsonl.zst names each recording (repository, path, commit, and the hash that git gives the file), what an expert says of it,
 and which findings are right or partly right for him: the name of a rule, `none` for no finding, `idle:CAUSE` or `kernel:NAME` for the naive
 answer, `says:WORDS` for words of the finding, `trust:WORDS` for words about the recording. FOLDER holds the recordings, by their hash or by the
 name in `file`; they are other people's and not copied here. The naive answer is the largest cause of idle time, or the busiest kernel if that
@@ -17,10 +17,14 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
-RECORDINGS = Path(__file__).resolve().parent / "fixtures" / "blind_recordings.jsonl"
+RECORDINGS = Path(__file__).resolve().parent / "fixtures" / "blind_recordings.jsonl.zst"
 BEGIN, END = "<!-- blind test: tests/blind_findings.py --write -->\n", "<!-- end of blind test -->"
 TABLES = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
 VERDICTS = ("agrees", "partly", "abstains", "wrong")
+
+
+def packed(*argv, text=""):
+    return subprocess.run(["zstd", *argv], input=text.encode(), stdout=subprocess.PIPE, check=True).stdout
 
 
 def rows_of(document, name):
@@ -127,13 +131,13 @@ def main():
     parser.add_argument("--write", type=Path, metavar="PAGE")
     parser.add_argument("--keep", action="store_true", help="write the answers down as those of the blind run")
     given = parser.parse_args()
-    recordings = [json.loads(line) for line in RECORDINGS.read_text().splitlines()]
+    recordings = [json.loads(line) for line in packed("-dcq", RECORDINGS).splitlines()]
     now = {each["name"]: found for each in recordings if (found := answers(given.binary, given.folder, each))}
     if given.keep:
         for each in recordings:
             if each["name"] in now:
                 each["blind"] = dict(zip(("ours", "ours_is", "naive", "naive_is"), now[each["name"]]))
-        RECORDINGS.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in recordings))
+        RECORDINGS.write_bytes(packed("-19cq", text="".join(json.dumps(each, ensure_ascii=False) + "\n" for each in recordings)))
     for name in (each["name"] for each in recordings if each["name"] not in now):
         print(f"{name}: not in {given.folder}", file=sys.stderr)
     text = tables(recordings, now)
