@@ -18,7 +18,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 RECORDINGS = Path(__file__).resolve().parent / "fixtures" / "blind_recordings.jsonl.zst"
-BEGIN, END = "<!-- blind test: tests/blind_findings.py --write -->\n", "<!-- end of blind test -->"
+BEGIN = "<!-- blind test: tests/blind_findings.py --write -->\n<!-- gpu: tests/fixtures/blind_recordings.jsonl.zst -->\n"
+END = "<!-- end of blind test -->"
 TABLES = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
 VERDICTS = ("agrees", "partly", "abstains", "wrong")
 

@@ -146,6 +146,7 @@ Run on {results['made']} on {results['machine']}, without a GPU, while other wor
 
 Recordings of real programs, from `tests/fixtures`.
 
+<!-- gpu: bench/peers/results.json -->
 | recording | tool | what limits it | idle share | hidden communication | step as recorded | without the profiler | CPU time | memory |
 |---|---|---|---|---|---|---|---:|---:|
 {table(('kineto', 'nsys', 'xplane'))}

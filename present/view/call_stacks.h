@@ -34,7 +34,7 @@ struct StackFrame {
     StringId name = kNoString;            // in CallStacks::names
 };
 
-// From `time` on, a slice lies elsewhere.
+// At `time` a slice moves elsewhere.
 struct StackCut {
     std::uint32_t lane = 0;
     std::size_t slice = 0;

@@ -29,7 +29,7 @@ public:
     // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
     // browsers cannot represent exactly, or has neither timestamps nor counters of kernels or instructions nor ranks.
     // `options`: of the analyses in it; `detail`: of a job of many ranks; `on_stage`: called as each stage begins;
-    // `timeline`: the events to show beside the answer about a job, whose summaries have none.
+    // `timeline`: the events to show with the answer about a job, whose summaries have none.
     static Result<ViewDocument> make(Trace trace, std::string_view version, const Options& options = {},
                                      StepDetail detail = StepDetail::slowest, const StageReport& on_stage = {},
                                      std::optional<Trace> timeline = {});

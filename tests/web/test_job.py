@@ -179,7 +179,7 @@ def test_a_recording_that_is_gone_is_named_with_its_command(new_page, served, jo
 
 
 def test_view_of_a_folder_of_ranks_opens_the_job_with_all_timelines(served, new_page, monkeypatch, tmp_path):
-    """The job comes first, its straggler is named, the timelines of all ranks are beside it, and every rank has its own pages."""
+    """The job comes first, its straggler is named, the timelines of all ranks are next to it, and every rank has its own pages."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     page = new_page()
     page.goto(served(ROOT / "examples" / "ranks"))

@@ -82,7 +82,7 @@ def test_steps_leave_the_timeline_as_it_was(visit, exported):
 
 
 def test_the_headline_names_the_median_step_as_the_steps_page_does(visit, exported, program):
-    """The headline is of a step replayed without the recording; beside it is the step that was recorded."""
+    """The headline is of a step replayed without the recording; next to it is the step that was recorded."""
     _, by_length = ordered(program, INPUT_BOUND)
     median = by_length[(len(by_length) - 1) // 2]["dur_ns"]
     page = visit(exported(INPUT_BOUND), "page=overview")

@@ -1,6 +1,6 @@
 // Names of kernels as they are drawn and listed everywhere. A short name has no return type, parameters or
 // namespaces. The kernels of a recording are learned when it is opened: where several differ in their template
-// arguments only, the arguments that all of them share are left out, and where a short name has to be cut, what tells
+// arguments only, the arguments that all of them share are omitted, and where a short name must be cut, what tells
 // it from its neighbours in the alphabet stays. The full name is in the details and tooltips, and is what is copied.
 // Names that are not C++ signatures are unchanged.
 
@@ -13,7 +13,7 @@ const learned = new Map<string, Learned>(); // by full name; of all recordings o
 
 export const shortName = (name: string): string => learned.get(name)?.text ?? plainShort(name);
 
-/** Where a short name may not be cut: from here on it differs from those beside it. 0: cut its end. */
+/** Where a short name may not be cut: from here on it differs from its neighbours. 0: cut its end. */
 export const keptFrom = (name: string): number => learned.get(name)?.keep ?? 0;
 
 const MIN_TAIL = 3; // characters: a shorter difference is shown with what precedes it

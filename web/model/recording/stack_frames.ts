@@ -15,7 +15,7 @@ export interface Frame {
   name: string;
 }
 
-/** From `time` on, an event is in another frame: what it started in has ended. */
+/** At `time` an event moves to another frame: what it started in has ended. */
 export interface FrameCut {
   time: number;
   frame: number;

@@ -160,7 +160,7 @@ function Field({ name, doc, value }: { name: string; doc: string; value: string 
 
 const SHAPE = new Set(["grid", "block"].flatMap((name) => ["x", "y", "z"].map((axis) => `${name}_${axis}`)));
 
-/** "32,768, 128", "2 × 66, 384": axes of one element at the end are left out; null: not recorded. */
+/** "32,768, 128", "2 × 66, 384": axes of one element at the end are omitted; null: not recorded. */
 function shapeOf(row: Row): string | null {
   const sizes = ["grid", "block"].map((name) => ["x", "y", "z"].map((axis) => row.number(`${name}_${axis}`)));
   if (sizes.some((axes) => axes[0] === null)) return null;
