@@ -422,9 +422,8 @@ private:
         for (const Trust::Statement& statement : report_.trust.statements)
             if (!statement.warning) text += fmt::format("{}{}", text.size() == name ? "" : "; ", statement.text);
         bool untried = report_.origin.tool == meta_key::kRecorderTool && *meta_key::kRecorderUntried != '\0';
-        std::size_t room = room_.lines_of_origin > 1 && untried ? room_.lines_of_origin - 1 : room_.lines_of_origin;
         std::vector<std::string> lines{""};
-        for (const std::string& line : cut_lines(printable(text), style_.width, room, style_.unicode))
+        for (const std::string& line : cut_lines(printable(text), style_.width, room_.lines_of_origin, style_.unicode))
             lines.push_back(paint_.dim(line));
         if (untried)
             for (const std::string& line :

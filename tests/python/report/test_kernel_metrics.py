@@ -23,7 +23,8 @@ NOT_NUMBERS = {"Function Cache Configuration", "Cluster Scheduling Policy", "Ena
 
 
 def table(path):
-    lines = gzip.open(path, "rt").read().splitlines()
+    path = next(path.parent.glob(path.name.removesuffix("gz") + "*"))
+    lines = subprocess.run(["zstd" if path.suffix == ".zst" else "gzip", "-dcq", path], stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
     return list(csv.DictReader(io.StringIO("\n".join(lines[start:]))))
 
