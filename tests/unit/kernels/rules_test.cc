@@ -119,7 +119,8 @@ const Case kCases[] = {
     // More warps would queue at the same addresses.
     {"low-occupancy", "silent", with(latency_bound(), {{waves, 0.3}, {reduction_requests, 5000}})},
     {"low-occupancy", "abstains", without(latency_bound(), {theoretical_pct, waves, limit_registers, limit_warps})},
-    {"low-occupancy", "abstains", without(with(latency_bound(), {{theoretical_pct, 25}}), {reduction_requests})},
+    {"low-occupancy", "abstains",
+     without(with(latency_bound(), {{theoretical_pct, 25}, {limit_warps, 2}}), {reduction_requests})},
     // Many registers: it does more than to queue.
     {"low-occupancy", "fires",
      without(with(latency_bound(), {{theoretical_pct, 25}, {limit_registers, 2}}), {reduction_requests})},

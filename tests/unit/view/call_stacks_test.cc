@@ -125,12 +125,17 @@ TEST(CallStacks, AnEventIsInsideTheEventsOfItsStack) {
     Trace trace = draft.finish();
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
-    ByStack sums = by_stack(scene, call_stacks(facts, scene));
+    CallStacks found = call_stacks(facts, scene);
+    ByStack sums = by_stack(scene, found);
     std::vector<std::string> stacks;
     for (const auto& [stack, sum] : sums)
         stacks.push_back(stack.substr(stack.find('/') == std::string::npos ? 0 : stack.find('/')));
-    EXPECT_NE(std::find(stacks.begin(), stacks.end(), "/late"), stacks.end());
-    EXPECT_NE(std::find(stacks.begin(), stacks.end(), "/late/inner"), stacks.end());
+    EXPECT_NE(std::find(stacks.begin(), stacks.end(), "/outer/late"), stacks.end());
+    EXPECT_NE(std::find(stacks.begin(), stacks.end(), "/outer/late/inner"), stacks.end());
+    ASSERT_EQ(found.cuts.size(), 1u);  // where outer ends, the rest of late lies on the thread alone
+    EXPECT_EQ(found.cuts[0].time - trace.range().start[0], 100);
+    EXPECT_TRUE(stack_of(found, found.cuts[0].frame).ends_with("/late"));
+    EXPECT_FALSE(stack_of(found, found.cuts[0].frame).ends_with("/outer/late"));
     EXPECT_NE(std::find(stacks.begin(), stacks.end(), "unlaunched"), stacks.end());
 }
 
