@@ -145,7 +145,7 @@ async function neighbourInLane(
   for (let i = at; i >= 0 && i < chunks.length; i += by) {
     const slices = await recording.chunks.loadSlices(chunks[i]![BLOB]);
     if (slices === null) continue;
-    // Those that start at the same time come before or after by lane; in the own lane, by their place next to the event.
+    // Those that start at the same time come before or after by lane; in the own lane, by their place near it.
     const [first, end] = [firstFrom(slices.start, start), firstAbove(slices.start, start)];
     const self = lane.id === own ? slices.row.subarray(first, end).indexOf(row) : -1;
     const after = self >= 0 ? first + self + 1 : lane.id > own || (lane.id === own && row === NO_ROW) ? first : end;
