@@ -33,7 +33,8 @@ TWO_GPUS = ROOT / "tests" / "fixtures" / "nsys" / "h100_2gpu_1s.sqlite.zst"
 WIDTH = 1280  # CSS pixels
 MAX_BYTES = 250_000
 
-# The pixels of a PNG as numbers in a palette of its 64 most frequent colours; other colours become the nearest of them.
+# The pixels of a PNG as numbers in a palette of at most 64 colours, the frequent ones first, each apart from those before it, so that rare hues
+# have a place among the greys of letters; other colours become the nearest of them.
 TO_PALETTE = """async (png) => {
   const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
   const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
@@ -43,10 +44,12 @@ TO_PALETTE = """async (png) => {
   const colours = new Uint32Array(data.buffer);
   for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);
   const rgb = (colour) => [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
-  const palette = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 64).map(([colour]) => rgb(colour));
+  const palette = [], distances = (colour) => palette.map((other) => rgb(colour).reduce((sum, value, i) => sum + (value - other[i]) ** 2, 0));
+  for (const [colour] of [...counts].sort((a, b) => b[1] - a[1]))
+    if (palette.length < 64 && Math.min(...distances(colour)) > 700) palette.push(rgb(colour));
   const nearest = (colour) => {
-    const distances = palette.map((other) => rgb(colour).reduce((sum, value, i) => sum + (value - other[i]) ** 2, 0));
-    return distances.indexOf(Math.min(...distances));
+    const all = distances(colour);
+    return all.indexOf(Math.min(...all));
   };
   const numbers = new Map([...counts.keys()].map((colour) => [colour, String.fromCharCode(nearest(colour))]));
   return { height: bitmap.height, palette: palette.flat(), pixels: btoa(Array.from(colours, (colour) => numbers.get(colour)).join("")) };
