@@ -359,7 +359,7 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
         if (!ruling.finding) continue;
         Finding& finding = diagnosis.findings.emplace_back(std::move(*ruling.finding));
         finding.id = rule->id;
-        // Unlike idle time, the time that kernels take is more than a change gives back, so that even an option competes as an edit.
+        // Kernels take more time than a change can save, unlike idle time, so that even an option competes as an edit.
         finding.effort = rule->of_idle_time ? rule->effort : std::max(rule->effort, Effort::edit);
         if (finding.predicted) finding.effort = finding.predicted->effort;
         rate(facts, finding);
