@@ -49,7 +49,7 @@ class Run:
                  arguments=(), status=0, environment=()):
         self.program, self.capture = program, folder / "run.gpuprof"
         target = [program.fakes / "fake_program", "--script", script, "--play", play, *arguments]
-        done = subprocess.run([program.path, command, "-o", self.capture, *options, "--", *target], capture_output=True, timeout=HANGS_S,
+        done = subprocess.run([program.path, command, "-o", self.capture, "--force", *options, "--", *target], capture_output=True, timeout=HANGS_S,
                               env=fake_environment(program, rules, GPUPROF_FAKE_COUNTERS=fake, **dict(environment)), check=False)
         self.outcome = Outcome(done.returncode, done.stdout, done.stderr)
         assert self.outcome.status == status, self.outcome.errors

@@ -36,7 +36,7 @@ def used(program, tmp_path):
         cuda.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(fakes / "libcuda.so.1", cuda)
         environment = {k: v for k, v in os.environ.items() if k not in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "GPUPROF_CUPTI")}
-        done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--", sys.executable, "-c", CODE, cuda,
+        done = subprocess.run([program.path, "record", "--force", "-o", capture, "--sample", "0", "--quiet", "--", sys.executable, "-c", CODE, cuda,
                                *mapped], env={**environment, **variables}, capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == 0, done.stderr
         text = program.run("export", "csv", capture).stdout.decode()

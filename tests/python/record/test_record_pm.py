@@ -333,7 +333,7 @@ def own_cupti(program, tmp_path):
         names = set(re.findall(r"cupti\w+", (ROOT / "collect/pm/pm_symbols.def").read_text()))
         source = tmp_path / "newer.c"
         tell = 'void fake_cupti_started(void) { ((void (*)(void))dlsym(dlopen("%s", RTLD_NOW), __func__))(); }\n' % (program.fakes / "libcupti.so.13")
-        source.write_text("#include <dlfcn.h>\n" + tell + "".join(f"int {name}(void* given) {{ return {code}; }}\n" for name in sorted(names)))
+        source.write_text("#include <dlfcn.h>\nvoid fake_cupti_call(unsigned domain, unsigned function) {}\n" + tell + "".join(f"int {name}(void* given) {{ return {code}; }}\n" for name in sorted(names)))
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
 
     return python, library, answering

@@ -106,7 +106,7 @@ def filtered(folder):
 
 def record(program, tmp_path, *command, options=("--scheduling",), quiet=True):
     capture = tmp_path / "run.gpuprof"
-    outcome = program.run("record", *(["--quiet"] if quiet else []), "-o", capture, "--sample", "0", *options, "--", *command)
+    outcome = program.run("record", *(["--quiet"] if quiet else []), "--force", "-o", capture, "--sample", "0", *options, "--", *command)
     return outcome, capture
 
 
