@@ -230,7 +230,10 @@ def test_collectives_are_never_replayed(program, tmp_path):
     assert run.says(r"not measured: \d+ kernels that wait for other GPUs .*first: ncclDevKernel_AllReduce_Sum_f32_RING_LL")
 
 
-def test_threads_take_turns(program, tmp_path, script):
+def test_threads_take_turns(program, tmp_path):
+    """Without the capture of the recording, during which launches of other threads are not measured."""
+    begin, end = (next(i for i, record in enumerate(lines()) if record.get("name", "").startswith(name)) for name in ("cudaStreamBeginCapture", "cudaStreamEndCapture"))
+    script = script_of_records([record for i, record in enumerate(lines()) if not begin <= i <= end], tmp_path)
     run = Run(program, tmp_path, script, "--set", "triage", "--launches", "50", arguments=("--threads", "4"))
     assert sum(run.measured().values()) == sum(min(50, 4 * count) for count in shapes_of(lines()).values())
     assert run.losses("unmeasured_kernel") == {}
