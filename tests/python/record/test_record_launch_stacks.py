@@ -79,8 +79,10 @@ def test_the_analysis_adds_up_launches_and_device_time(program, training):
 
 
 def test_idle_time_names_the_launch_that_ended_it(program, training):
-    gaps = [row for row in program.report(training, "gaps")["gaps"].rows if row["dur_ns"] > 60_000_000 and row["before"] and row["after"]]
-    assert len(gaps) == 2
+    # the two pauses are the longest gaps, also where a busy machine makes others
+    between = [row for row in program.report(training, "gaps")["gaps"].rows if row["before"] and row["after"]]
+    gaps = sorted(between, key=lambda row: row["dur_ns"])[-2:]
+    assert [row["dur_ns"] > 60_000_000 for row in gaps] == [True, True]
     assert {re.sub(r":\d+", "", row["host_what"]) for row in gaps} == {"before play (train.py)"}
     idle = program.run("report", training, "idle").stdout.decode()
     assert re.search(r"of .* ended with a launch in play \(train.py:\d+\)", " ".join(idle.split()))
