@@ -102,6 +102,7 @@ void Column<T>::repeat(T value, std::size_t n) {
 
 template <class T>
 const T* Column<T>::spread_values() const {
+    if (size_ == 0) return nullptr;  // no row is left of those that had it
     static std::mutex mutex;
     std::lock_guard lock(mutex);
     if (spread_.size() != size_ || spread_[0] != only_) {

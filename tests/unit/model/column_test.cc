@@ -119,5 +119,16 @@ TEST(Column, FillsAppendsAndGathers) {
     }
 }
 
+TEST(Column, HasNoValuesOnceAllRowsAreDropped) {
+    Column<std::int64_t> column;
+    column.repeat(5, 3);
+    EXPECT_EQ(column.values()[2], 5);
+    column.gather({});
+    EXPECT_EQ(column.size(), 0u);
+    EXPECT_EQ(column.values(), nullptr);
+    column.repeat(7, 2);
+    EXPECT_EQ(column.values()[1], 7);
+}
+
 }  // namespace
 }  // namespace gpuprof
