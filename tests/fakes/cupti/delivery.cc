@@ -42,6 +42,7 @@ struct State {
     Complete held_back_for;
     std::atomic<bool> none_allowed{true};
     std::atomic<std::size_t> breaches{0};
+    std::mutex giving;  // of `given`; taken within others
     std::set<std::uint8_t*> given;  // buffers that are the fake's until it completes them
     std::array<std::atomic<std::uint32_t>, 64> bytes_of_kind{};
     std::mt19937 random{faults().seed};
@@ -68,7 +69,7 @@ bool request_buffer(Channel& channel, Buffer& buffer) {
         return false;
     }
     {
-        std::lock_guard<std::mutex> held(state().lock);
+        std::lock_guard<std::mutex> held(state().giving);
         if (!state().given.insert(buffer.bytes).second) count_breach("a buffer is given while it is still in use");
     }
     if (reinterpret_cast<std::uintptr_t>(buffer.bytes) % 8 != 0) count_breach("a buffer is not aligned to 8 bytes");
@@ -114,7 +115,7 @@ void complete_buffer(Channel& channel, Buffer buffer) {
     if (faults().shuffle) shuffle_records(buffer);
     auto hand_over = [complete, bytes = buffer.bytes, size = buffer.size, used = buffer.used] {
         {
-            std::lock_guard<std::mutex> held(state().lock);
+            std::lock_guard<std::mutex> held(state().giving);
             state().given.erase(bytes);
         }
         InClient within(InClient::kBufferFunction);
@@ -261,7 +262,10 @@ void complete_held_back() {
         std::swap(buffer, state().held_back);
     }
     if (buffer.bytes == nullptr) return;
-    state().given.erase(buffer.bytes);
+    {
+        std::lock_guard<std::mutex> held(state().giving);
+        state().given.erase(buffer.bytes);
+    }
     state().held_back_for(buffer.bytes, buffer.size, buffer.used);
 }
 
