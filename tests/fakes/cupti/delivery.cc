@@ -42,7 +42,7 @@ struct State {
     Complete held_back_for;
     std::atomic<bool> none_allowed{true};
     std::atomic<std::size_t> breaches{0};
-    std::mutex giving;  // of `given`; taken within others
+    std::mutex giving;              // of `given`; taken within others
     std::set<std::uint8_t*> given;  // buffers that are the fake's until it completes them
     std::array<std::atomic<std::uint32_t>, 64> bytes_of_kind{};
     std::mt19937 random{faults().seed};
