@@ -17,10 +17,11 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+from first_findings import show
+
 RECORDINGS = Path(__file__).resolve().parent / "fixtures" / "blind_recordings.jsonl.zst"
 BEGIN = "<!-- blind test: tests/blind_findings.py --write -->\n<!-- gpu: tests/fixtures/blind_recordings.jsonl.zst -->\n"
 END = "<!-- end of blind test -->"
-TABLES = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
 VERDICTS = ("agrees", "partly", "abstains", "wrong")
 
 
@@ -141,16 +142,7 @@ def main():
         RECORDINGS.write_bytes(packed("-19cq", text="".join(json.dumps(each, ensure_ascii=False) + "\n" for each in recordings)))
     for name in (each["name"] for each in recordings if each["name"] not in now):
         print(f"{name}: not in {given.folder}", file=sys.stderr)
-    text = tables(recordings, now)
-    if not given.write:
-        print(text, end="")
-        return 0
-    page = given.write.read_text()
-    if not TABLES.search(page):
-        print(f"{given.write}: no line '{BEGIN.strip()}'", file=sys.stderr)
-        return 2
-    given.write.write_text(TABLES.sub(lambda _: BEGIN + text + END, page))
-    return 0
+    return show(tables(recordings, now), given.write, BEGIN, END)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from pathlib import Path
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 BEGIN, END = "<!-- first findings: tests/first_findings.py --write -->\n", "<!-- end of first findings -->"
-TABLE = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
 
 # recording -> (what an expert says, rules that are right, rules that are acceptable); None: no finding
 EXPERT = {
@@ -65,21 +64,25 @@ def table(binary):
     return "\n".join(lines) + f"\n\nOf {len(EXPERT)}: {summary}.\n"
 
 
+def show(text, page, begin, end):
+    """Prints a table, or puts it between two lines of a page. Returns the exit status."""
+    if not page:
+        print(text, end="")
+        return 0
+    place = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    if not place.search(page.read_text()):
+        print(f"{page}: no line '{begin.strip()}'", file=sys.stderr)
+        return 2
+    page.write_text(place.sub(lambda _: begin + text + end, page.read_text()))
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("binary")
     parser.add_argument("--write", type=Path, metavar="PAGE")
     given = parser.parse_args()
-    text = table(given.binary)
-    if not given.write:
-        print(text, end="")
-        return 0
-    page = given.write.read_text()
-    if not TABLE.search(page):
-        print(f"{given.write}: no line '{BEGIN.strip()}'", file=sys.stderr)
-        return 2
-    given.write.write_text(TABLE.sub(lambda _: BEGIN + text + END, page))
-    return 0
+    return show(table(given.binary), given.write, BEGIN, END)
 
 
 if __name__ == "__main__":

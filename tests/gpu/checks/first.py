@@ -66,7 +66,7 @@ def first_opening(case):
                 must=True, kernels=kernels, losses=losses)
 
 
-@CHECKS.add("DEVICE after --delay: the multiprocessors of the GPU are known although recording began later", needs=WITH_PROGRAM)
+@CHECKS.add("DEVICE after --delay: a recording that begins later counts the GPU's multiprocessors", needs=WITH_PROGRAM)
 def device_after_delay(case):
     capture = record(case, storm(case, "busy", case.seconds(3, small=1)), "--delay", str(case.seconds(1, small=0.2)))
     rows = selected(case, capture, "select name, sms from device")
