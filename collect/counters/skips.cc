@@ -17,7 +17,9 @@ constexpr std::array<Reason, static_cast<std::size_t>(CounterSkip::kinds)> kReas
      "replaying one would hang; measure them without replay: --set triage --range nvtx:NAME"},
     {"cooperative launches on several GPUs", "CUPTI cannot replay them; use --set triage --range nvtx:NAME"},
     {"launches during stream capture",
-     "they go into a CUDA graph and do not run; use --set triage --range nvtx:NAME around the graph's launch"},
+     "those of the captured stream go into a CUDA graph and do not run, and measuring the others could break the "
+     "capture; "
+     "use --set triage --range nvtx:NAME around the graph's launch"},
     {"launches of CUDA graphs",
      "graphs are not replayed node by node; run without graphs, or use --set triage --range nvtx:NAME"},
     {"launches after the budget was used up", "raise --budget, or measure fewer counters or kernels"},

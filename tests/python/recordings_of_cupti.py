@@ -21,6 +21,12 @@ def lines(recording=KERN, graphs=False):
     return [record for record in records if record["kind"] != "GRAPH_TRACE" and not record.get("name", "").startswith("cudaGraphLaunch")]
 
 
+def without_capture(records):
+    """Return the records without the stream capture, during which launches of other threads are not measured."""
+    begin, end = (next(i for i, record in enumerate(records) if record.get("name", "").startswith(name)) for name in ("cudaStreamBeginCapture", "cudaStreamEndCapture"))
+    return [record for i, record in enumerate(records) if not begin <= i <= end]
+
+
 def kernels_in(records):
     return [record for record in records if record["kind"] == "KERNEL"]
 

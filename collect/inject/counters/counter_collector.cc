@@ -38,7 +38,9 @@ struct Shared {
     CounterFunctions watched;
     KernelChoice choice;
     LaunchMeasurement measurement;
-    std::uint32_t correlation = 0;  // of the launch that is measured; the measurement's owner has it
+    // Of the launch that is measured; the measurement's owner has them.
+    std::uint32_t correlation = 0;
+    void* shape = nullptr;
 
     std::atomic<bool> active{false};
     std::atomic<int> captures{0};  // streams that are being captured
@@ -141,16 +143,20 @@ void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& 
         spool.skip(CounterSkip::budget, name);
         return s.measurement.release();
     }
+    if (!s.choice.take(answer)) return s.measurement.release();
     CounterLaunch launch = launch_of(watched, call, arguments);
     launch.occurrence = answer.occurrence;
     s.correlation = call.correlation;
-    if (!s.measurement.begin(launch, name, const_cast<void*>(call.context), answer.typical_ns)) s.measurement.release();
+    s.shape = answer.shape;
+    if (s.measurement.begin(launch, name, const_cast<void*>(call.context), answer.typical_ns)) return;
+    s.choice.take_back(answer.shape);
+    s.measurement.release();
 }
 
 void leave_launch(const CallbackData& call) noexcept {
     Shared& s = *common;
     if (!s.measurement.running() || s.correlation != call.correlation) return;
-    if (s.measurement.end()) s.choice.count_measured();
+    if (!s.measurement.end()) s.choice.take_back(s.shape);
     s.measurement.release();
 }
 

@@ -99,7 +99,7 @@ KernelChoice::Answer KernelChoice::judge_launch(const char* name, const LaunchAr
     if (!shape->planned || shape->seen++ < plan_->skip || shape->measured >= plan_->launches) return answer;
     answer.verdict = entry->collective ? Verdict::collective : Verdict::wanted;
     answer.typical_ns = shape->typical_ns;
-    last_ = shape;
+    answer.shape = shape;
     return answer;
 }
 
@@ -110,9 +110,18 @@ KernelChoice::Answer KernelChoice::see(const char* name, const LaunchArguments& 
     return answer;
 }
 
-void KernelChoice::count_measured() noexcept {
+bool KernelChoice::take(const Answer& wanted) noexcept {
     pthread_mutex_lock(&lock_);
-    if (last_ != nullptr) ++last_->measured;
+    auto& shape = *static_cast<Shape*>(wanted.shape);
+    bool free = shape.measured < plan_->launches;
+    if (free) ++shape.measured;
+    pthread_mutex_unlock(&lock_);
+    return free;
+}
+
+void KernelChoice::take_back(void* shape) noexcept {
+    pthread_mutex_lock(&lock_);
+    --static_cast<Shape*>(shape)->measured;
     pthread_mutex_unlock(&lock_);
 }
 

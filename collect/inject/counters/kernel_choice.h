@@ -23,11 +23,14 @@ public:
         Verdict verdict = Verdict::unwanted;
         std::uint64_t occurrence = 0;  // earlier launches of this name
         std::uint64_t typical_ns = 0;  // 0: unknown
+        void* shape = nullptr;         // of a wanted launch
     };
     // One launch of the kernel with this mangled name.
     Answer see(const char* name, const LaunchArguments& arguments) noexcept;
-    // The last wanted launch was measured.
-    void count_measured() noexcept;
+    // A wanted launch whose turn came after others of its shape: whether it is still wanted. Counts it as measured, until
+    // `take_back`.
+    bool take(const Answer& wanted) noexcept;
+    void take_back(void* shape) noexcept;
 
 private:
     struct Name {
@@ -52,7 +55,6 @@ private:
     regex_t pattern_{};
     Name* names_ = nullptr;
     Shape* shapes_ = nullptr;
-    Shape* last_ = nullptr;
 };
 
 }  // namespace gpuprof::inject

@@ -19,7 +19,7 @@ from nightly import pairs
 from patience import HANGS_S
 from played import fake_environment
 from program import Outcome
-from recordings_of_cupti import kernels_in, lines, script_of_records
+from recordings_of_cupti import kernels_in, lines, script_of_records, without_capture
 
 TRIAGE = 12  # metrics, one pass of the fake
 PLANNING = """cuptiProfilerInitialize cuptiDeviceGetChipName cuptiProfilerGetCounterAvailability cuptiProfilerHostInitialize
@@ -231,9 +231,7 @@ def test_collectives_are_never_replayed(program, tmp_path):
 
 
 def test_threads_take_turns(program, tmp_path):
-    """Without the capture of the recording, during which launches of other threads are not measured."""
-    begin, end = (next(i for i, record in enumerate(lines()) if record.get("name", "").startswith(name)) for name in ("cudaStreamBeginCapture", "cudaStreamEndCapture"))
-    script = script_of_records([record for i, record in enumerate(lines()) if not begin <= i <= end], tmp_path)
+    script = script_of_records(without_capture(lines()), tmp_path)
     run = Run(program, tmp_path, script, "--set", "triage", "--launches", "50", arguments=("--threads", "4"))
     assert sum(run.measured().values()) == sum(min(50, 4 * count) for count in shapes_of(lines()).values())
     assert run.losses("unmeasured_kernel") == {}

@@ -7,7 +7,7 @@ import gzip
 
 import pytest
 from nightly import pairs
-from recordings_of_cupti import kernels_in, lines, script_of_records
+from recordings_of_cupti import kernels_in, lines, script_of_records, without_capture
 from test_record_counters import CODES, Run
 
 from conftest import FIXTURES
@@ -28,7 +28,7 @@ def counted(program, tmp_path, script):
     cubin = tmp_path / "kernels"
     cubin.write_bytes(gzip.decompress((FIXTURES / "cubin/kernels.sm_90a.cubin.gz").read_bytes()))
 
-    def run(*options, more="", command="counters", **rest):
+    def run(*options, more="", command="counters", script=script, **rest):
         scene = tmp_path / "counts"
         scene.write_text(f"""module {cubin}
 count saxpy {SCALE} 0 16 {EXECUTED}=10 {SECTORS}=320 {IDEAL}=40
@@ -96,6 +96,7 @@ def test_a_range_is_refused(counted):
     assert counted("--range", "nvtx:turn", status=2).says("--set source counts the instructions of single launches")
 
 
-def test_threads(counted):
-    run = counted("--launches", "50", arguments=("--threads", "4"))
+def test_threads(counted, tmp_path):
+    script = script_of_records(without_capture(lines()), tmp_path)
+    run = counted("--launches", "50", arguments=("--threads", "4"), script=script)
     assert values_of(run) == expected(12)
