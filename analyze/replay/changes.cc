@@ -32,7 +32,7 @@ bool scale_host(const ReplayGraph& graph, Scenario& scenario, double factor, Sel
     for (Point p = 0; p < graph.points(); ++p) {
         if (graph.info[p].kind == PointKind::op || !selects(graph.info[p])) continue;
         any |= scenario.length[p] > 0;
-        scenario.length[p] = scaled(scenario.length[p], factor);
+        scenario.length.set(p, scaled(scenario.length[p], factor));
     }
     return any;
 }
@@ -50,7 +50,7 @@ bool scale_kernels(const Facts& facts, const ReplayGraph& graph, Scenario& scena
         if (selected == 0) selected = selects(facts.trace().text(name)) ? 2 : 1;
         if (selected != 2) continue;
         any = true;
-        scenario.length[p] = scaled(scenario.length[p], factor);
+        scenario.length.set(p, scaled(scenario.length[p], factor));
     }
     return any;
 }
@@ -77,7 +77,7 @@ bool pin_copies(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
         if (!changes(row)) continue;
         any = true;
         auto bytes = static_cast<double>(copies.bytes[row]);
-        if (bandwidth > 0) scenario.length[p] = std::min(scenario.length[p], static_cast<DurNs>(bytes / bandwidth));
+        if (bandwidth > 0) scenario.length.set(p, std::min(scenario.length[p], static_cast<DurNs>(bytes / bandwidth)));
         if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) calls[call] = true;
     }
     if (!any) return false;
@@ -85,7 +85,7 @@ bool pin_copies(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
         if (graph.info[p].kind != PointKind::call_end || !calls[graph.object[p]]) continue;
         // The length of a call that waited is what its wait leaves over, and not the cost of an asynchronous copy.
         DurNs recorded = graph.info[p].waits ? trace.api_call().dur[graph.object[p]] : scenario.length[p];
-        scenario.length[p] = std::min(recorded, kAsyncCopyCall);
+        scenario.length.set(p, std::min(recorded, kAsyncCopyCall));
     }
     scenario.drop(EdgeKind::copy_to_device);
     // The driver moves pageable data once more after the device is done.
@@ -106,14 +106,14 @@ bool scale_copies(const Edit& edit, const Facts& facts, const ReplayGraph& graph
         Row row = op_row(graph.object[p]);
         if (!paths.host_and_device(row)) continue;
         any = true;
-        scenario.length[p] = scaled(scenario.length[p], edit.factor);
+        scenario.length.set(p, scaled(scenario.length[p], edit.factor));
         if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) calls[call] = true;
     }
     // A call that moves the data itself takes less too.
     for (Point p = 0; any && p < graph.points(); ++p) {
         if (graph.info[p].kind != PointKind::call_end || !calls[graph.object[p]]) continue;
-        scenario.length[p] =
-            std::max(std::min(scenario.length[p], kAsyncCopyCall), scaled(scenario.length[p], edit.factor));
+        scenario.length.set(
+            p, std::max(std::min(scenario.length[p], kAsyncCopyCall), scaled(scenario.length[p], edit.factor)));
     }
     return any;
 }
@@ -132,7 +132,7 @@ bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
         if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::memcpy) continue;
         Row row = op_row(graph.object[p]);
         if (paths.to_host(row) && copies.bytes.value_or(row, kStagedBytes) < kStagedBytes)
-            scenario.length[p] = -gap_into(graph, scenario, p);
+            scenario.length.set(p, -gap_into(graph, scenario, p));
     }
     return true;
 }
@@ -148,7 +148,7 @@ bool use_graph(const Edit&, const Facts&, const ReplayGraph& graph, Scenario& sc
         if (info.kind == PointKind::call_end && info.call == CallKind::launch) most = node;
         if (launching) most = 0;
         any |= most < scenario.length[p];
-        scenario.length[p] = std::min(scenario.length[p], most);
+        scenario.length.set(p, std::min(scenario.length[p], most));
     }
     for (std::uint16_t lag : graph.stream_lags) scenario.lags[lag].lag = std::min(scenario.lags[lag].lag, node);
     return any;
@@ -159,8 +159,8 @@ DurNs at(const EstimatedNs& price, Estimate estimate) {
 }
 
 // Takes `less` from a length that stays positive.
-void shorten(DurNs& length, DurNs less) {
-    if (less > 0 && length > 0) length = std::max<DurNs>(length - less, 1);
+void shorten(PointLengths& lengths, Point p, DurNs less) {
+    if (DurNs length = lengths[p]; less > 0 && length > 0) lengths.set(p, std::max<DurNs>(length - less, 1));
 }
 
 bool scale_input(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
@@ -181,7 +181,7 @@ bool scale_long_host_code(const Edit& edit, const Facts&, const ReplayGraph& gra
             info.kind == PointKind::op || !info.in_loop() || info.in_input || info.idle || !outside_calls(info);
         if (other || graph.length[p] <= kMaxLaunching) continue;
         any = true;
-        scenario.length[p] = scaled(scenario.length[p], edit.factor);
+        scenario.length.set(p, scaled(scenario.length[p], edit.factor));
     }
     return any;
 }
@@ -191,7 +191,7 @@ bool scale_between_steps(const Edit& edit, const Facts& facts, const ReplayGraph
     if (facts.get<BetweenSteps>().stretches.empty()) return false;
     for (Point p = 0; p < graph.points(); ++p)
         if (const PointInfo& info = graph.info[p]; info.between && !info.in_input && !info.idle)
-            scenario.length[p] = scaled(scenario.length[p], edit.factor);
+            scenario.length.set(p, scaled(scenario.length[p], edit.factor));
     if (edit.factor > 0) return true;
     for (EdgeKind kind : {EdgeKind::sync_return, EdgeKind::copy_to_device, EdgeKind::copy_to_host,
                           EdgeKind::allocation_return, EdgeKind::back_pressure})
@@ -440,12 +440,12 @@ bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& sce
         const RecordedWork& work = graph.recorded_work[p];
         DurNs cost = work.calls * call + work.ops * op + work.python * python + work.memory * memory + work.overhead_ns;
         auto least = static_cast<DurNs>(kMinHostShare * static_cast<double>(scenario.length[p]));
-        scenario.length[p] = std::max(scenario.length[p] - cost, least);
+        scenario.length.set(p, std::max(scenario.length[p] - cost, least));
     }
     // Nodes of a graph follow so closely that recording them takes time from the nodes as well.
     for (const ReplayEdge& edge : graph.edges)
         if (std::find(graph.node_lags.begin(), graph.node_lags.end(), edge.lag) != graph.node_lags.end())
-            shorten(scenario.length[edge.source], device_op - graph.lags[edge.lag].lag);
+            shorten(scenario.length, edge.source, device_op - graph.lags[edge.lag].lag);
     for (std::uint16_t lag : graph.stream_lags)
         scenario.lags[lag].lag = std::max<DurNs>(0, scenario.lags[lag].lag - device_op);
     return true;

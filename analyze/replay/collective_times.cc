@@ -22,7 +22,7 @@ bool shorten_collectives(const Facts& facts, const ReplayGraph& graph, Scenario&
         if (part <= 0) continue;
         any = true;
         auto left = static_cast<DurNs>(std::llround(static_cast<double>(part) * factor));
-        scenario.length[p] = std::max<DurNs>(0, scenario.length[p] - part + left);
+        scenario.length.set(p, std::max<DurNs>(0, scenario.length[p] - part + left));
     }
     return any;
 }

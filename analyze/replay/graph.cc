@@ -78,9 +78,39 @@ TimeNs recorded_start(const Trace& trace, std::uint32_t code) {
     return 0;
 }
 
+void PointLengths::set_long(Point p, DurNs length) {
+    auto narrow = static_cast<std::int32_t>(length);
+    bool fits = narrow == length && narrow != kLong;
+    if (fits)
+        long_.erase(p);
+    else
+        long_[p] = length;
+    short_[p] = fits ? narrow : kLong;
+}
+
+void PointLengths::take(const PointLengths& from) {
+    short_.clear();
+    short_.append(from.short_.data(), from.short_.size());
+    long_ = from.long_;
+}
+
+void EdgeStarts::push_back(std::size_t edge) {
+    auto first = static_cast<std::uint32_t>(edge);
+    std::size_t at = above_.size() % kBlock;
+    if (at == 0) blocks_.push_back(first);
+    std::uint32_t& block = blocks_.back();
+    if ((block & kWide) == 0 && first - block > std::numeric_limits<std::uint8_t>::max()) {
+        std::size_t index = wide_.size() / kBlock;
+        wide_.resize(wide_.size() + kBlock);
+        for (std::size_t i = 0; i < at; ++i) wide_[index * kBlock + i] = block + above_[above_.size() - at + i];
+        block = kWide | static_cast<std::uint32_t>(index);
+    }
+    if ((block & kWide) != 0) wide_[(block & ~kWide) * kBlock + at] = first;
+    above_.push_back(static_cast<std::uint8_t>(first - block));
+}
+
 void Scenario::reset(const ReplayGraph& graph) {
-    length.clear();
-    length.append(graph.length.data(), graph.length.size());
+    length.take(graph.length);
     lags = graph.lags;
     residuals = true;
     in_steps.fill(true);
@@ -89,8 +119,7 @@ void Scenario::reset(const ReplayGraph& graph) {
 }
 
 void Scenario::reset(const Scenario& to) {
-    length.clear();
-    length.append(to.length.data(), to.length.size());
+    length.take(to.length);
     lags = to.lags;
     in_steps = to.in_steps, between = to.between, outside = to.outside;
     residuals = to.residuals;

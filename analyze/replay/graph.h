@@ -16,7 +16,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analyze/facts/device_op.h"
@@ -35,6 +37,51 @@ using Point = std::uint32_t;
 inline constexpr Point kNoPoint = 0xFFFFFFFFu;
 
 enum class PointKind : std::uint8_t { op, cut, call_start, call_end };
+
+// Lengths of points. Nearly all fit into four bytes; few can be longer, because they pass one after the other on a thread or a stream.
+class PointLengths {
+public:
+    DurNs operator[](Point p) const { return short_[p] != kLong ? short_[p] : long_.at(p); }
+    void set(Point p, DurNs length) {
+        auto narrow = static_cast<std::int32_t>(length);
+        if (narrow == length && narrow != kLong && short_[p] != kLong)
+            short_[p] = narrow;
+        else
+            set_long(p, length);
+    }
+    void push_back(DurNs length) {
+        short_.push_back(0);
+        set(static_cast<Point>(short_.size() - 1), length);
+    }
+    // Becomes a copy, in the same memory.
+    void take(const PointLengths& from);
+
+private:
+    void set_long(Point p, DurNs length);
+
+    static constexpr std::int32_t kLong = std::numeric_limits<std::int32_t>::min();  // it is in the list
+    PodVector<std::int32_t> short_;
+    std::unordered_map<Point, DurNs> long_;
+};
+
+// Where the edges into each point begin: a byte each, on top of what a block of points has. Blocks with more edges have whole numbers.
+class EdgeStarts {
+public:
+    std::size_t size() const { return above_.size(); }
+    std::uint32_t operator[](std::size_t p) const {
+        std::uint32_t block = blocks_[p / kBlock];
+        return (block & kWide) == 0 ? block + above_[p] : wide_[(block & ~kWide) * kBlock + p % kBlock];
+    }
+    // Not less than the one before.
+    void push_back(std::size_t edge);
+
+private:
+    static constexpr std::size_t kBlock = 16;
+    static constexpr std::uint32_t kWide = 0x80000000u;  // the rest: index of a block in wide_
+    PodVector<std::uint8_t> above_;
+    PodVector<std::uint32_t> blocks_;
+    std::vector<std::uint32_t> wide_;
+};
 
 struct PointInfo {
     std::uint16_t lane = 0;  // ops: index in streams; others: index in threads
@@ -88,11 +135,11 @@ struct ReplayStream {
 };
 
 struct ReplayGraph {
-    PodVector<PointInfo> info;            // by point
-    PodVector<std::uint32_t> object;      // ops: op_code(); calls: row of api_call; cuts: kNoRow
-    PodVector<DurNs> length;              // ops: duration; host points: lag from the point before on the thread
-    PodVector<std::uint32_t> first_edge;  // points + 1
-    PodVector<ReplayEdge> edges;          // by the point they lead to
+    PodVector<PointInfo> info;        // by point
+    PodVector<std::uint32_t> object;  // ops: op_code(); calls: row of api_call; cuts: kNoRow
+    PointLengths length;              // ops: duration; host points: lag from the point before on the thread
+    EdgeStarts first_edge;            // points + 1
+    PodVector<ReplayEdge> edges;      // by the point they lead to
     std::vector<LagClass> lags;
     std::vector<std::uint16_t> stream_lags;  // the classes of edges between kernels and fills of a stream
     std::vector<std::uint16_t> node_lags;    // those of them between nodes of one graph
@@ -132,7 +179,7 @@ constexpr Row op_row(std::uint32_t code) { return code & ((1u << kOpRowBits) - 1
 
 // A recording with something changed: lengths of ops and host time, lags, and edges that no longer hold. Points stay.
 struct Scenario {
-    PodVector<DurNs> length;  // by point
+    PointLengths length;
     std::vector<LagClass> lags;
     std::array<bool, kEdgeKinds> in_steps{};  // whether edges of a kind hold inside steps
     std::array<bool, kEdgeKinds> between{};   // between them

@@ -110,7 +110,7 @@ Point GraphBuilder::push(PointInfo info, std::uint32_t object, TimeNs time, DurN
     graph_.info.push_back(info);
     graph_.object.push_back(object);
     graph_.length.push_back(length);
-    graph_.first_edge.push_back(static_cast<std::uint32_t>(graph_.edges.size()));
+    graph_.first_edge.push_back(graph_.edges.size());
     now_ = time;
     return static_cast<Point>(graph_.points() - 1);
 }
@@ -217,15 +217,17 @@ void GraphBuilder::insert_late_edges() {
     if (late_.empty()) return;
     std::stable_sort(late_.begin(), late_.end(), [](const LateEdge& a, const LateEdge& b) { return a.to < b.to; });
     PodVector<ReplayEdge> edges;
+    EdgeStarts first_edge;
     edges.reserve(graph_.edges.size() + late_.size());
     std::size_t next = 0;
     for (Point p = 0; p < graph_.points(); ++p) {
         std::uint32_t from = graph_.first_edge[p], to = graph_.first_edge[p + 1];
-        graph_.first_edge[p] = static_cast<std::uint32_t>(edges.size());
+        first_edge.push_back(edges.size());
         edges.append(graph_.edges.data() + from, to - from);
         for (; next < late_.size() && late_[next].to == p; ++next) edges.push_back(late_[next].edge);
     }
-    graph_.first_edge[graph_.points()] = static_cast<std::uint32_t>(edges.size());
+    first_edge.push_back(edges.size());
+    graph_.first_edge = std::move(first_edge);
     graph_.edges = std::move(edges);
 }
 
@@ -246,7 +248,7 @@ ReplayGraph GraphBuilder::build() && {
     }
     number_marks();
     merge();
-    graph_.first_edge.push_back(static_cast<std::uint32_t>(graph_.edges.size()));
+    graph_.first_edge.push_back(graph_.edges.size());
     insert_late_edges();
     for (std::size_t lane = 0; lane < host_.lanes.size(); ++lane)
         if (host_.lanes[lane].thread == host_.step_thread)

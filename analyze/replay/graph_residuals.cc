@@ -80,7 +80,7 @@ void GraphBuilder::explain_host(Point p, bool first) {
     bool handed = first && binding != nullptr && info.idle;
     if (handed) graph_.thread_start[info.lane] = std::numeric_limits<TimeNs>::min();
     bool host_binds = !handed && (first || binding == nullptr || recorded - base <= least);
-    graph_.length[p] = host_binds ? recorded : base;
+    graph_.length.set(p, host_binds ? recorded : base);
     if (!host_binds && least > 0) set_residual(*binding, least);
 }
 

@@ -24,12 +24,12 @@ bool speed_up(const ReplayGraph& graph, Scenario& scenario, FactorOf&& factor_of
     bool any = false;
     for (Point p = 0; p < graph.points(); ++p) {
         if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::kernel) continue;
-        DurNs& length = scenario.length[p];
+        const DurNs length = scenario.length[p];
         std::optional<double> factor = factor_of(op_row(graph.object[p]));
         if (!factor || length <= kShortest) continue;
         DurNs shorter = std::max(kShortest, static_cast<DurNs>(std::llround(static_cast<double>(length) * *factor)));
         any |= shorter < length;
-        length = std::min(length, shorter);
+        scenario.length.set(p, std::min(length, shorter));
     }
     return any;
 }
@@ -175,7 +175,7 @@ public:
         for (Chain& chain : chains_) close(chain);
         if (!any_) return false;
         for (Point p = 0; p < graph_.points(); ++p)
-            if (graph_.info[p].kind == PointKind::call_end && fused_call_[graph_.object[p]]) scenario_.length[p] = 0;
+            if (graph_.info[p].kind == PointKind::call_end && fused_call_[graph_.object[p]]) scenario_.length.set(p, 0);
         return true;
     }
 
@@ -195,12 +195,12 @@ private:
             DurNs sum = 0;
             for (Point p : chain.ops) sum += scenario_.length[p];
             double rest = estimate_ == Estimate::low ? kUnfused * static_cast<double>(sum - chain.longest) : 0;
-            scenario_.length[chain.ops.front()] = chain.longest + static_cast<DurNs>(rest);
+            scenario_.length.set(chain.ops.front(), chain.longest + static_cast<DurNs>(rest));
             for (std::size_t i = 1; i < chain.ops.size(); ++i) {
-                scenario_.length[chain.ops[i]] = 0;
+                scenario_.length.set(chain.ops[i], 0);
                 Row call = facts_.trace().links().kernel_launch[op_row(graph_.object[chain.ops[i]])];
                 if (call != kNoRow) fused_call_[call] = true;
-                scenario_.length[chain.ops[i]] = -gap_into(graph_, scenario_, chain.ops[i]);
+                scenario_.length.set(chain.ops[i], -gap_into(graph_, scenario_, chain.ops[i]));
             }
         }
         chain = {};

@@ -49,7 +49,7 @@ Row kernel_at(const ReplayGraph& graph, Point p) {
 
 void limit(const ReplayGraph& graph, Scenario& scenario, Point p, double factor) {
     auto part = static_cast<DurNs>(std::llround(factor * static_cast<double>(graph.length[p])));
-    scenario.length[p] = std::min(scenario.length[p], std::max(part, std::min(graph.length[p], kLeastKernel)));
+    scenario.length.set(p, std::min(scenario.length[p], std::max(part, std::min(graph.length[p], kLeastKernel))));
 }
 
 const OpRate* rate_of(const Facts& facts, Row kernel) {
@@ -92,7 +92,7 @@ bool fuse_optimizer(const Facts& facts, const ReplayGraph& graph, Scenario& scen
             auto part = static_cast<DurNs>(device * static_cast<double>(graph.length[p]));
             DurNs gap = begun[update] ? gap_into(graph, scenario, p) : 0;
             begun[update] = true;
-            scenario.length[p] = std::min(scenario.length[p], part - gap);
+            scenario.length.set(p, std::min(scenario.length[p], part - gap));
         } else if (info.kind == PointKind::call_start || info.kind == PointKind::call_end) {
             Row call = graph.object[p];
             std::uint32_t update = updates.of_call(call);
@@ -100,8 +100,8 @@ bool fuse_optimizer(const Facts& facts, const ReplayGraph& graph, Scenario& scen
             bool outside =
                 info.kind == PointKind::call_start && update != kNoRow && updates.all[update].first_call == call;
             if (update == kNoRow || outside || info.waits) continue;
-            scenario.length[p] =
-                std::min(scenario.length[p], static_cast<DurNs>(host * static_cast<double>(graph.length[p])));
+            scenario.length.set(
+                p, std::min(scenario.length[p], static_cast<DurNs>(host * static_cast<double>(graph.length[p]))));
         }
     }
     return true;
@@ -125,14 +125,14 @@ bool fuse_attention(const Facts& facts, const ReplayGraph& graph, Scenario& scen
                                 : at(kFusedProducts, estimate);
             limit(graph, scenario, p, std::clamp(factor, kLeastPadded, 1.0));
         } else if (goes) {
-            scenario.length[p] = std::min(scenario.length[p], -gap_into(graph, scenario, p));
+            scenario.length.set(p, std::min(scenario.length[p], -gap_into(graph, scenario, p)));
         } else if (role == AttentionRole::pass) {
             limit(graph, scenario, p, remains);
         }
     }
     for (Point p = 0; p < graph.points(); ++p)
         if (Row call = graph.object[p]; graph.info[p].kind == PointKind::call_end && gone[call] && !needed[call])
-            scenario.length[p] = 0;
+            scenario.length.set(p, 0);
     return true;
 }
 
@@ -147,7 +147,7 @@ bool keep_layout(const Facts& facts, const ReplayGraph& graph, Scenario& scenari
         Row kernel = kernel_at(graph, p);
         if (kernel == kNoRow || !kernels.name.has(kernel) || !selected[index_of(kernels.name[kernel])]) continue;
         auto part = static_cast<DurNs>(remains * static_cast<double>(graph.length[p]));
-        scenario.length[p] = std::min(scenario.length[p], remains > 0 ? part : -gap_into(graph, scenario, p));
+        scenario.length.set(p, std::min(scenario.length[p], remains > 0 ? part : -gap_into(graph, scenario, p)));
     }
     return any;
 }

@@ -11,11 +11,7 @@ namespace {
 // The kernels of each stream that run between the completions of the first step and the last: a stream runs one after the other, so the
 // busiest one is a floor under every step. Those that overlap on their stream in the recording count once.
 struct StreamWork {
-    struct Kernel {
-        Point point;
-        TimeNs start;
-    };
-    PodVector<Kernel> kernels;
+    PodVector<Point> kernels;
     TimeNs begin = 0;
     DurNs steps = 1;
     static StreamWork make(const Facts& facts) {
@@ -25,19 +21,18 @@ struct StreamWork {
         for (Point p = 0; p < graph.points(); ++p) {
             if (graph.info[p].kind != PointKind::op || !graph.info[p].in_step) continue;
             if (op_kind(graph.object[p]) != DeviceOp::kernel) continue;
-            if (TimeNs start = recorded_start(facts.trace(), graph.object[p]); start < ends.back())
-                work.kernels.push_back({p, start});
+            if (recorded_start(facts.trace(), graph.object[p]) < ends.back()) work.kernels.push_back(p);
         }
         return work;
     }
     // Of the busiest stream, per step.
-    DurNs floor(const ReplayGraph& graph, const Scenario& scenario) const {
+    DurNs floor(const ReplayGraph& graph, const Scenario& scenario, const KernelTable& table) const {
         std::vector<DurNs> work(graph.streams.size(), 0);
         std::vector<TimeNs> until(graph.streams.size(), begin);
-        for (const Kernel& kernel : kernels) {
-            TimeNs end = kernel.start + scenario.length[kernel.point];
-            TimeNs& last = until[graph.info[kernel.point].lane];
-            work[graph.info[kernel.point].lane] += std::max<DurNs>(0, end - std::max(kernel.start, last));
+        for (Point kernel : kernels) {
+            TimeNs start = table.start[op_row(graph.object[kernel])], end = start + scenario.length[kernel];
+            TimeNs& last = until[graph.info[kernel].lane];
+            work[graph.info[kernel].lane] += std::max<DurNs>(0, end - std::max(start, last));
             last = std::max(last, end);
         }
         return work.empty() ? 0 : *std::max_element(work.begin(), work.end()) / steps;
@@ -98,7 +93,7 @@ ReplayedSteps Replayer::replay(bool times) {
     return found;
 }
 
-DurNs Replayer::floor() const { return facts_.get<StreamWork>().floor(graph_, scenario_); }
+DurNs Replayer::floor() const { return facts_.get<StreamWork>().floor(graph_, scenario_, facts_.trace().kernel()); }
 
 KernelOverlap Replayer::overlap() const {
     if (graph_.streams.size() < 2) return {};

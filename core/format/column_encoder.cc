@@ -34,9 +34,11 @@ void append_planes(Planes& planes, const std::uint64_t* numbers, std::size_t row
 
 // The column's values as 64-bit numbers; the values of absent rows do not matter.
 template <class T>
-void widen(const void* values, std::size_t first, std::vector<std::int64_t>& into) {
-    const T* from = static_cast<const T*>(values) + first;
-    for (std::size_t row = 0; row < into.size(); ++row) into[row] = static_cast<std::int64_t>(from[row]);
+void widen(const ColumnView& column, std::size_t first, std::vector<std::int64_t>& into) {
+    const T* from = static_cast<const T*>(column.values) + first;
+    for (std::size_t row = 0; row < into.size(); ++row)
+        into[row] = static_cast<std::int64_t>(
+            column.width != 0 ? static_cast<T>(packed_number(column.values, column.width, first + row)) : from[row]);
 }
 
 void append_validity(const ColumnView& column, std::size_t first, std::size_t rows, std::string& front) {
@@ -57,12 +59,12 @@ void append_validity(const ColumnView& column, std::size_t first, std::size_t ro
 void ColumnEncoder::read_numbers(const ColumnView& column, std::size_t first, std::size_t rows) {
     numbers_.resize(rows);
     switch (column.type) {
-        case ColumnType::I32: widen<std::int32_t>(column.values, first, numbers_); break;
-        case ColumnType::Str: widen<StringId>(column.values, first, numbers_); break;
+        case ColumnType::I32: widen<std::int32_t>(column, first, numbers_); break;
+        case ColumnType::Str: widen<StringId>(column, first, numbers_); break;
         case ColumnType::F64:
             std::memcpy(numbers_.data(), static_cast<const double*>(column.values) + first, rows * 8);
             break;
-        default: widen<std::int64_t>(column.values, first, numbers_);
+        default: widen<std::int64_t>(column, first, numbers_);
     }
     if (column.validity == nullptr && column.type != ColumnType::Str) return;
     std::size_t present = 0;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/packed_number.h"
 #include "core/base/string_pool.h"
 #include "core/format/encoding.h"
 #include "core/format/zstd_frame.h"
@@ -18,7 +19,7 @@
 namespace gpuprof::inline format {
 
 // Plain view of a column: `values` points to int64 (Time, Dur, I64), int32, double or StringId, by type. Validity bits,
-// lowest first, are null if every row is present. A kNoString string is absent whatever the bits say; every other id
+// lowest first, are null if every row is present. With a width, `values` are packed numbers instead (core/base/packed_number.h). A kNoString string is absent whatever the bits say; every other id
 // must belong to the pool that is written with the column.
 struct ColumnView {
     std::string_view name;
@@ -26,9 +27,14 @@ struct ColumnView {
     std::string_view unit;
     const void* values = nullptr;
     const std::uint64_t* validity = nullptr;
+    std::uint8_t width = 0;
 
+    StringId text(std::size_t row) const {
+        if (width != 0) return static_cast<StringId>(packed_number(values, width, row));
+        return static_cast<const StringId*>(values)[row];
+    }
     bool has(std::size_t row) const {
-        if (type == ColumnType::Str && static_cast<const StringId*>(values)[row] == kNoString) return false;
+        if (type == ColumnType::Str && text(row) == kNoString) return false;
         return validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1u);
     }
 };

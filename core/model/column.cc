@@ -22,8 +22,10 @@ Column<T>::~Column() = default;
 template <class T>
 void Column<T>::skip() {
     values_ = {};
+    packed_ = {};
     valid_ = {};
     only_ = T{};
+    width_ = 0;
     skipped_ = blank_ = single_ = absent_ = true;
 }
 
@@ -32,12 +34,18 @@ void Column<T>::pad(std::size_t rows) {
     if (rows <= size_) return;
     if (size_ == 0) {
         only_ = T{};
+        width_ = 0;
         blank_ = single_ = absent_ = true;
     }
     if (!blank_) {
         if (single_) spread();
         if (!absent_) begin_absence();
-        values_.resize(rows, T{});
+        if (width_ != 0) {
+            packed_.resize(size_ * width_);
+            packed_.resize(rows * width_ + kPackedTail, 0);
+        } else {
+            values_.resize(rows, T{});
+        }
         valid_.resize((rows + 63) / 64, 0);
     }
     size_ = rows;
@@ -46,10 +54,81 @@ void Column<T>::pad(std::size_t rows) {
 template <class T>
 void Column<T>::spread() {
     values_.clear();
-    values_.resize(size_, T(only_));
+    values_.resize(size_);
+    for (std::size_t row = 0; row < size_; ++row) values_[row] = (*this)[static_cast<Row>(row)];
     if (blank_) valid_.resize((size_ + 63) / 64, 0);
     blank_ = single_ = false;
+    width_ = 0;
+    packed_ = {};
     spread_ = {};
+}
+
+template <class T>
+void Column<T>::pack(std::uint8_t width, std::size_t expected) {
+    if (size_ > 0 && width_ == 0 && !single_) return;
+    if (single_ && !blank_) width = std::max(width, width_of(only_));
+    if (width_ >= width) return;
+    PodVector<unsigned char> packed;
+    packed.reserve(std::max(size_, expected) * width + kPackedTail);
+    packed.resize(size_ * width + kPackedTail, 0);
+    for (std::size_t row = 0; row < size_ && !blank_; ++row) {
+        T value = (*this)[static_cast<Row>(row)];
+        std::memcpy(packed.data() + row * width, &value, std::min<std::size_t>(width, sizeof(T)));
+    }
+    if (blank_) valid_.resize((size_ + 63) / 64, 0);
+    packed_.swap(packed);
+    width_ = width;
+    blank_ = single_ = false;
+    spread_ = {};
+}
+
+template <class T>
+void Column<T>::extend_packed(const std::uint64_t* validity, std::size_t n, std::uint8_t width, std::size_t expected) {
+    if (n == 0 || skipped_) return pad(size_ + n);
+    pack(width, expected);
+    if (width_ == 0) {
+        values_.reserve(expected);
+        return extend(validity, n);
+    }
+    if (validity != nullptr && !absent_) begin_absence();
+    if (absent_) push_bits(validity, n);
+    packed_.resize((size_ + n) * width_ + kPackedTail);
+    size_ += n;
+    spread_ = {};
+}
+
+namespace {
+
+template <class Narrow, class T>
+void write_as(unsigned char* out, const T* values, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        auto value = static_cast<Narrow>(values[i]);
+        std::memcpy(out + i * sizeof(Narrow), &value, sizeof value);
+    }
+}
+
+}  // namespace
+
+template <class T>
+bool Column<T>::write_packed(Row first, const T* values, std::size_t n) {
+    if (n == 0) return true;
+    if (width_ == 0) {
+        std::memcpy(static_cast<void*>(values_.data() + first), values, n * sizeof(T));
+        return true;
+    }
+    if constexpr (!std::is_floating_point_v<T>) {
+        std::uint64_t bits = 0;
+        for (std::size_t i = 0; i < n; ++i) bits |= static_cast<std::make_unsigned_t<T>>(values[i]);
+        unsigned char* out = packed_.data() + std::size_t{first} * width_;
+        if ((bits & ~(~std::uint64_t{0} >> (64 - 8 * width_))) != 0) return false;
+        switch (width_) {
+            case 1: write_as<std::uint8_t>(out, values, n); break;
+            case 2: write_as<std::uint16_t>(out, values, n); break;
+            case 4: write_as<std::uint32_t>(out, values, n); break;
+            default: write_as<std::uint64_t>(out, values, n);
+        }
+    }
+    return true;
 }
 
 template <class T>
@@ -63,6 +142,13 @@ template <class T>
 void Column<T>::append(const Column& other) {
     if (other.blank_ || skipped_) return pad(size_ + other.size_);
     if (other.single_) return repeat(other.only_, other.size_);
+    if (other.width_ != 0 && (size_ == 0 || width_ != 0)) {
+        std::size_t old = size_;
+        extend_packed(other.validity(), other.size_, other.width_, 0);
+        for (std::size_t row = 0; row < other.size_; ++row)
+            put(static_cast<Row>(old + row), other[static_cast<Row>(row)]);
+        return;
+    }
     append(other.values(), other.validity(), other.size());
 }
 
@@ -79,7 +165,7 @@ template <class T>
 void Column<T>::extend(const std::uint64_t* validity, std::size_t n) {
     if (n == 0) return;
     if (skipped_) return pad(size_ + n);
-    if (single_) spread();
+    if (single_ || width_ != 0) spread();
     if (validity != nullptr && !absent_) begin_absence();
     if (absent_) push_bits(validity, n);
     values_.resize(size_ + n);
@@ -92,6 +178,7 @@ void Column<T>::repeat(T value, std::size_t n) {
     std::size_t old = size_;
     if (repeats(value)) {
         only_ = value;
+        width_ = 0;
         single_ = true;
         size_ += n;
     } else {
@@ -105,9 +192,10 @@ const T* Column<T>::spread_values() const {
     if (size_ == 0) return nullptr;  // no row is left of those that had it
     static std::mutex mutex;
     std::lock_guard lock(mutex);
-    if (spread_.size() != size_ || spread_[0] != only_) {
+    if (spread_.size() != size_ || spread_[0] != (*this)[0]) {
         spread_.clear();
-        spread_.resize(size_, T(only_));
+        spread_.resize(size_);
+        for (std::size_t row = 0; row < size_; ++row) spread_[row] = (*this)[static_cast<Row>(row)];
     }
     return spread_.data();
 }
@@ -129,10 +217,18 @@ template <class T>
 void Column<T>::gather(const PodVector<Row>& order) {
     std::size_t n = order.size();
     size_ = n;
+    spread_ = {};
     if (single_) return;
-    PodVector<T> values(n);
-    for (std::size_t i = 0; i < n; ++i) values[i] = values_[order[i]];
-    values_.swap(values);
+    if (width_ != 0) {
+        PodVector<unsigned char> packed(n * width_ + kPackedTail);
+        for (std::size_t i = 0; i < n; ++i)
+            std::memcpy(packed.data() + i * width_, packed_.data() + std::size_t{order[i]} * width_, width_);
+        packed_.swap(packed);
+    } else {
+        PodVector<T> values(n);
+        for (std::size_t i = 0; i < n; ++i) values[i] = values_[order[i]];
+        values_.swap(values);
+    }
     if (!absent_) return;
     PodVector<std::uint64_t> valid((n + 63) / 64, 0);
     for (std::size_t i = 0; i < n; ++i) {

@@ -1,14 +1,18 @@
 // One column of a trace table: values of one type, each present or absent.
 // A column without any value uses no memory; one without absent values has no validity bits; one that repeats a value from its first row
-// on has it once.
+// on has it once. Of a capture, whole numbers and texts are packed: each takes as many bytes as the largest of them needs.
 // Rows are filled in order: set(row, value) marks the rows it skips as absent.
 // A skipped column takes rows but no values: all of them are absent.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "core/base/ids.h"
+#include "core/base/packed_number.h"
 #include "core/base/pod_vector.h"
 
 namespace gpuprof::inline model {
@@ -29,7 +33,7 @@ public:
     // Sets row `row`, which must be size() or later. In the middle of every reader's loop: always inline, however large the unit.
     [[gnu::always_inline]] void set(Row row, T value) {
         if (row != size_) pad(row);
-        if (single_) {
+        if (single_ || width_ != 0) {
             if (skipped_) return void(++size_);
             spread();
         }
@@ -39,8 +43,9 @@ public:
     }
     // Replaces the value of a row that has one.
     void change(Row row, T value) {
+        if (width_ != 0 && width_of(value) <= width_) return put(row, value);
         if (single_ && value == only_) return;
-        if (single_) spread();
+        if (single_ || width_ != 0) spread();
         values_[row] = value;
     }
     // Drops all values, those of rows still to come too.
@@ -56,8 +61,10 @@ public:
     // Removes all rows; memory is kept for the next ones.
     void clear() {
         values_.clear();
+        packed_.clear();
         valid_.clear();
         size_ = 0;
+        width_ = 0;
         only_ = T{};
         absent_ = blank_ = single_ = skipped_;
     }
@@ -65,7 +72,10 @@ public:
     std::size_t size() const { return size_; }
     bool has(Row row) const { return !absent_ || (!blank_ && ((valid_[row / 64] >> (row % 64)) & 1u)); }
     // The value; T{} if absent. Ask has() first where that matters.
-    T operator[](Row row) const { return single_ ? only_ : values_[row]; }
+    T operator[](Row row) const {
+        if (width_ != 0) return packed(row);
+        return single_ ? only_ : values_[row];
+    }
     T value_or(Row row, T other) const { return has(row) ? (*this)[row] : other; }
     std::optional<T> get(Row row) const { return has(row) ? std::optional<T>((*this)[row]) : std::nullopt; }
     bool all_present() const { return !absent_; }
@@ -73,11 +83,15 @@ public:
     bool none_present() const { return blank_ || size_ == 0; }
 
     // Raw storage for bulk work: size() values (null if all are absent), and validity bits (null = all present).
-    const T* values() const { return single_ && !blank_ ? spread_values() : values_.data(); }
+    // A column that holds less than that makes a copy, which it keeps; raw() needs none.
+    const T* values() const { return (single_ && !blank_) || width_ != 0 ? spread_values() : values_.data(); }
     T* mutable_values() {
-        if (single_ && !blank_) spread();
+        if ((single_ && !blank_) || width_ != 0) spread();
         return values_.data();
     }
+    // values(), or unsigned numbers of width() bytes if that is not 0.
+    const void* raw() const { return width_ != 0 ? static_cast<const void*>(packed_.data()) : values(); }
+    std::uint8_t width() const { return width_; }
     const std::uint64_t* validity() const { return absent_ ? valid_.data() : nullptr; }
 
     // Appends every row of `other`.
@@ -86,13 +100,27 @@ public:
     void append(const T* values, const std::uint64_t* validity, std::size_t n);
     // Appends n rows whose values the caller writes to mutable_values() before anyone reads them; T{} if absent.
     void extend(const std::uint64_t* validity, std::size_t n);
+    // Appends n rows of `width` bytes each at least, for write_packed(). Not to a column of real numbers.
+    void extend_packed(const std::uint64_t* validity, std::size_t n, std::uint8_t width, std::size_t expected);
+    // Writes n of these rows; false if one of them needs more bytes. Several threads may write different rows.
+    bool write_packed(Row first, const T* values, std::size_t n);
+    // How many bytes a packed value needs: 1, 2, 4 or 8.
+    static std::uint8_t width_of(T value) {
+        if constexpr (std::is_floating_point_v<T>) {
+            return 8;
+        } else {
+            std::uint64_t number = static_cast<std::make_unsigned_t<T>>(value);
+            if (number >> 16 == 0) return number >> 8 == 0 ? 1 : 2;
+            return number >> 32 == 0 ? 4 : 8;
+        }
+    }
     // Appends n rows with one value. Of numbers and texts only: zeros of both signs are equal.
     void repeat(T value, std::size_t n);
     // Whether repeat() of this value would store nothing but the number of rows.
     bool repeats(T value) const { return !absent_ && (size_ == 0 || (single_ && only_ == value)); }
     // Row i becomes the old row order[i]; rows not named are dropped.
     void gather(const PodVector<Row>& order);
-    std::size_t bytes() const { return values_.size() * sizeof(T) + valid_.size() * 8; }
+    std::size_t bytes() const { return values_.size() * sizeof(T) + packed_.size() + valid_.size() * 8; }
 
 private:
     // Stores a value for each row.
@@ -107,14 +135,24 @@ private:
         if (on) valid_[size_ / 64] |= std::uint64_t{1} << (size_ % 64);
     }
 
+    T packed(Row row) const { return static_cast<T>(packed_number(packed_.data(), width_, row)); }
+    void put(Row row, T value) {
+        std::memcpy(packed_.data() + std::size_t{row} * width_, &value, std::min<std::size_t>(width_, sizeof(T)));
+        if (!spread_.empty()) spread_ = {};
+    }
+    // Packs all values into `width` bytes each, if they take less now.
+    void pack(std::uint8_t width, std::size_t expected);
+
     PodVector<T> values_;
+    PodVector<unsigned char> packed_;
     PodVector<std::uint64_t> valid_;
-    mutable PodVector<T> spread_;  // of a repeated value, once someone asked for values()
+    mutable PodVector<T> spread_;  // of a repeated or packed value, once someone asked for values()
     std::size_t size_ = 0;
     T only_{};
-    bool single_ = false;  // every row has `only_`, and nothing is stored
-    bool absent_ = false;  // some row is absent
-    bool blank_ = false;   // every row is absent, and single_
+    std::uint8_t width_ = 0;  // of packed values; 0: they are not packed
+    bool single_ = false;     // every row has `only_`, and nothing is stored
+    bool absent_ = false;     // some row is absent
+    bool blank_ = false;      // every row is absent, and single_
     bool skipped_ = false;
 };
 

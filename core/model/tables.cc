@@ -9,12 +9,9 @@ template <class T>
 [[gnu::noinline]] void append_column(Column<T>& into, const Column<T>& from, const std::vector<StringId>& ids) {
     std::size_t old = into.size();
     into.append(from);
-    if constexpr (std::is_same_v<T, StringId>) {
-        T* values = into.mutable_values();
-        if (values == nullptr) return;
+    if constexpr (std::is_same_v<T, StringId>)
         for (std::size_t i = old; i < into.size(); ++i)
-            if (into.has(static_cast<Row>(i))) values[i] = ids[index_of(values[i])];
-    }
+            if (Row row = static_cast<Row>(i); into.has(row)) into.change(row, ids[index_of(into[row])]);
 }
 
 [[gnu::noinline]] void shift_column(const ColumnSpec& spec, Column<std::int64_t>& column, DurNs by) {

@@ -13,7 +13,8 @@ std::vector<ColumnView> column_views(const Table& table) {
     std::vector<ColumnView> views;
     table.each_column([&](const ColumnSpec& spec, const auto& column) {
         if (!column.none_present())
-            views.push_back({spec.name, spec.type, name_of(spec.unit), column.values(), column.validity()});
+            views.push_back(
+                {spec.name, spec.type, name_of(spec.unit), column.raw(), column.validity(), column.width()});
     });
     return views;
 }

@@ -55,6 +55,7 @@ struct PlacedChunk {
 struct FillScratch {
     Decompressor zstd;
     PodVector<char> values;
+    PodVector<std::int64_t> column;
 };
 
 class CaptureTables {
@@ -66,7 +67,9 @@ public:
     // Reserves space for a chunk of kind `table`; absent if it cannot be used, which is counted. `raw` must outlive the
     // placed chunk.
     std::optional<PlacedChunk> place(const RawChunk& raw);
-    static bool fill(const PlacedChunk& placed, FillScratch& scratch);
+    // `packed`: false if a value needs more bytes than its column has; then widen(), and fill again.
+    static bool fill(const PlacedChunk& placed, FillScratch& scratch, bool& packed);
+    static void widen(const PlacedChunk& placed);
     // Records that fill() rejected `placed`.
     void fail(const PlacedChunk& placed);
     void drop_failed();
@@ -148,6 +151,26 @@ std::optional<T> only_value(const ChunkColumn& column, Batch& batch) {
         return static_cast<T>(column.base);
 }
 
+// How many bytes a packed value of the chunk takes: of differences it is a guess.
+template <class T>
+std::uint8_t packed_width(const ChunkColumn& column, const std::vector<StringId>& ids) {
+    constexpr std::uint8_t kGuess = 4;
+    auto of = [](std::int64_t value) { return Column<std::int64_t>::width_of(value); };
+    std::uint8_t width = 1;
+    if (column.type == ColumnType::Str)
+        for (StringId id : ids) width = std::max(width, of(static_cast<std::int64_t>(id)));
+    else if (column.encoding == Encoding::dictionary)
+        for (std::int64_t number : column.numbers) width = std::max(width, of(number));
+    else if (column.encoding == Encoding::constant)
+        width = of(column.base);
+    else if (column.encoding == Encoding::offset)
+        width = column.width > 3 || column.base < 0 ? kGuess
+                                                    : of(column.base + (std::int64_t{1} << (8 * column.width)) - 1);
+    else
+        width = kGuess;
+    return std::min<std::uint8_t>(width, sizeof(T));
+}
+
 // False if the table has no such column, or the chunk already had it.
 template <class Table>
 bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, PlacedChunk& placed, std::size_t source) {
@@ -162,33 +185,54 @@ bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, Plac
         column.pad(placed.first);
         if (std::optional<T> value = only_value<T>(from, batch_); value && column.repeats(*value))
             return column.repeat(*value, placed.chunk.rows());
-        if (expected != expected_.end()) column.reserve(expected->second);
-        column.extend(from.validity.empty() ? nullptr : from.validity.data(), placed.chunk.rows());
+        std::size_t rows = expected != expected_.end() ? expected->second : 0;
+        const std::uint64_t* validity = from.validity.empty() ? nullptr : from.validity.data();
         ColumnFill fill{source, &column, {}};
         for (std::string_view text : from.texts) fill.ids.push_back(batch_.intern(text));
+        // Times are read most, and need most of their bytes.
+        if (std::is_same_v<T, double> || spec.type == ColumnType::Time) {
+            column.reserve(rows);
+            column.extend(validity, placed.chunk.rows());
+        } else {
+            column.extend_packed(validity, placed.chunk.rows(), packed_width<T>(from, fill.ids), rows);
+        }
         placed.fills.push_back(std::move(fill));
     });
     return taken;
 }
 
-bool CaptureTables::fill(const PlacedChunk& placed, FillScratch& scratch) {
+bool CaptureTables::fill(const PlacedChunk& placed, FillScratch& scratch, bool& packed) {
     const TableChunk& chunk = placed.chunk;
     scratch.values.resize(chunk.values_size());
+    scratch.column.resize(chunk.rows());
     if (!chunk.read_values(scratch.values.data(), scratch.zstd)) return false;
     bool sound = true;
-    for (const ColumnFill& fill : placed.fills) {
+    auto decode = [&](const ColumnFill& fill, auto* out) {
         const ChunkColumn& column = chunk.columns()[fill.source];
-        sound = sound && std::visit(
-                             [&](auto* target) {
-                                 auto* out = target->mutable_values() + placed.first;
-                                 if constexpr (std::is_same_v<decltype(out), StringId*>)
-                                     return decode_column(column, scratch.values.data(), chunk.rows(), fill.ids, out);
-                                 else
-                                     return decode_column(column, scratch.values.data(), chunk.rows(), out);
-                             },
-                             fill.target);
+        if constexpr (std::is_same_v<decltype(out), StringId*>)
+            return decode_column(column, scratch.values.data(), chunk.rows(), fill.ids, out);
+        else
+            return decode_column(column, scratch.values.data(), chunk.rows(), out);
+    };
+    for (const ColumnFill& fill : placed.fills) {
+        auto into = [&](auto* target) {
+            using T = typename std::remove_pointer_t<decltype(target)>::value_type;
+            if (target->width() == 0) return decode(fill, target->mutable_values() + placed.first);
+            T* values = reinterpret_cast<T*>(scratch.column.data());
+            if (!decode(fill, values)) return false;
+            if (!target->write_packed(placed.first, values, chunk.rows())) packed = false;
+            return true;
+        };
+        sound = sound && std::visit(into, fill.target);
     }
     return sound;
+}
+
+void CaptureTables::widen(const PlacedChunk& placed) {
+    for (const ColumnFill& fill : placed.fills)
+        if (Encoding encoding = placed.chunk.columns()[fill.source].encoding;
+            encoding != Encoding::dictionary && encoding != Encoding::constant)
+            std::visit([](auto* target) { target->mutable_values(); }, fill.target);
 }
 
 void CaptureTables::fail(const PlacedChunk& placed) {
@@ -313,15 +357,25 @@ private:
             place(raw, placed);
             if (limit.is_below(bytes_of(batch_))) return limit.error();
         }
-        std::vector<char> sound(placed.size(), 1);
+        std::vector<char> sound(placed.size(), 1), packed(placed.size(), 1);
+        auto fill = [&](std::size_t i, unsigned worker) {
+            bool fits = true;
+            sound[i] = CaptureTables::fill(placed[i], *scratch_[worker], fits);
+            packed[i] = fits;
+        };
         run_parallel(placed.size() + 1, static_cast<unsigned>(scratch_.size()), [&](std::size_t task, unsigned worker) {
             if (task == 0)
                 read(next);
             else
-                sound[task - 1] = CaptureTables::fill(placed[task - 1], *scratch_[worker]);
+                fill(task - 1, worker);
         });
-        for (std::size_t i = 0; i < placed.size(); ++i)
+        for (std::size_t i = 0; i < placed.size(); ++i) {
+            if (sound[i] && !packed[i]) {
+                CaptureTables::widen(placed[i]);
+                fill(i, 0);
+            }
             if (!sound[i]) tables_.fail(placed[i]);
+        }
         return {};
     }
 

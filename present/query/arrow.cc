@@ -123,11 +123,18 @@ void texts_array(std::shared_ptr<const Texts> texts, ArrowArray& out) {
 // The values of a column that is not stored in Arrow's layout.
 std::vector<std::uint64_t> computed(const FrameColumn& column, std::size_t rows) {
     std::vector<std::uint64_t> out(column.type == FrameType::boolean ? (rows + 63) / 64 : rows, 0);
+    auto* narrow = reinterpret_cast<std::uint32_t*>(out.data());
     for (Row row = 0; row < rows; ++row) {
         if (!column.has(row)) continue;
+        if (column.type == FrameType::text) {
+            narrow[row] = index_of(column.text(row));
+            continue;
+        }
         auto value = static_cast<std::uint64_t>(column.integer(row));
         if (column.type == FrameType::boolean)
             out[row / 64] |= value << (row % 64);
+        else if (column.type == FrameType::i32)
+            narrow[row] = static_cast<std::uint32_t>(value);
         else
             out[row] = value;
     }
@@ -142,7 +149,7 @@ void column_array(const FrameColumn& column, std::size_t rows, const std::shared
     if (column.values == nullptr) {
         node->made[0].assign((rows + 63) / 64 + 1, 0), node->made[1].assign(rows + 1, 0);
         node->buffers[0] = node->made[0].data(), node->buffers[1] = node->made[1].data();
-    } else if (column.type == FrameType::end || column.type == FrameType::boolean) {
+    } else if (column.type == FrameType::end || column.type == FrameType::boolean || column.width != 0) {
         node->made[1] = computed(column, rows);
         node->buffers[1] = node->made[1].data();
     }

@@ -25,21 +25,27 @@ struct FrameColumn {
     FrameType type = FrameType::i64;
     Unit unit = Unit::none;
     std::string_view doc;
-    const void* values = nullptr;             // of the column's type, StringId for text; null: no row has a value
-    const std::uint64_t* validity = nullptr;  // one bit per row; null: every row has a value, if any has
-    const DurNs* durations = nullptr;         // for end columns, whose values are the starts
+    const void* values = nullptr;              // of the column's type, StringId for text; null: no row has a value
+    std::uint8_t width = 0;                    // not 0: packed numbers of so many bytes instead
+    const std::uint64_t* validity = nullptr;   // one bit per row; null: every row has a value, if any has
+    const Column<DurNs>* durations = nullptr;  // for end columns, whose values are the starts
 
     bool has(Row row) const {
         return values != nullptr && (validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1u) != 0);
     }
     // Value of a row that has one.
     std::int64_t integer(Row row) const {
-        if (type == FrameType::i32) return static_cast<const std::int32_t*>(values)[row];
-        std::int64_t value = static_cast<const std::int64_t*>(values)[row];
-        return type == FrameType::end ? value + durations[row] : value;
+        if (type == FrameType::i32 && width == 0) return static_cast<const std::int32_t*>(values)[row];
+        std::int64_t value = width != 0 ? static_cast<std::int64_t>(packed_number(values, width, row))
+                                        : static_cast<const std::int64_t*>(values)[row];
+        if (type == FrameType::i32) return static_cast<std::int32_t>(value);
+        return type == FrameType::end ? value + (*durations)[row] : value;
     }
     double real(Row row) const { return static_cast<const double*>(values)[row]; }
-    StringId text(Row row) const { return static_cast<const StringId*>(values)[row]; }
+    StringId text(Row row) const {
+        if (width != 0) return static_cast<StringId>(packed_number(values, width, row));
+        return static_cast<const StringId*>(values)[row];
+    }
 };
 
 struct Frame {
@@ -89,15 +95,16 @@ Frame frame_of(const Trace& trace, const Table& table) {
                                  .type = frame_type(spec.type),
                                  .unit = spec.unit,
                                  .doc = spec.doc,
-                                 .values = column.none_present() ? nullptr : column.values(),
+                                 .values = column.none_present() ? nullptr : column.raw(),
+                                 .width = column.width(),
                                  .validity = column.none_present() ? nullptr : column.validity()});
         if constexpr (requires { table.start, table.dur; })
             if (spec.name == "dur") {
                 frame.sorted_by = frame.columns.size() - 2;
                 FrameColumn end = frame.columns[*frame.sorted_by];
                 end.name = "end_ns", end.type = FrameType::end, end.doc = "End.";
-                end.durations = table.dur.values();
-                if (end.durations == nullptr) end.values = nullptr;
+                end.durations = &table.dur;
+                if (table.dur.none_present()) end.values = nullptr;
                 frame.columns.insert(frame.columns.end() - 1, end);
             }
     });

@@ -33,7 +33,7 @@ std::string payload(std::string_view table, std::size_t first, std::size_t rows,
 
 template <class T>
 ColumnView view_of(std::string_view name, ColumnType type, std::string_view unit, const Column<T>& column) {
-    return {name, type, unit, column.values(), column.validity()};
+    return {name, type, unit, column.raw(), column.validity(), column.width()};
 }
 
 // The columns of events only.

@@ -21,7 +21,7 @@ template <class T>
 void show(EventTable& table, const ColumnSpec& spec, const Column<T>& column) {
     if (column.none_present()) return;
     table.columns.push_back(spec);
-    table.views.push_back({spec.name, spec.type, name_of(spec.unit), column.values(), column.validity()});
+    table.views.push_back({spec.name, spec.type, name_of(spec.unit), column.raw(), column.validity(), column.width()});
 }
 
 void show_lanes(EventTable& table, const PodVector<std::int32_t>& lane_of) {

@@ -90,7 +90,7 @@ void repair_spans(Table& table, std::string_view name, TimeNs middle, Batch& los
         }
         if (dur < 0) {
             losses.lose(Loss::negative_duration, fmt::format("{} row {}", name, row));
-            table.dur.mutable_values()[row] = 0;
+            table.dur.change(row, 0);
         }
         kept.push_back(row);
     }
@@ -134,7 +134,7 @@ void merge_runs(PodVector<Row>& order, Before before) {
 // By start, longest first among equals, so that an enclosing span comes before the spans in it.
 template <class Table>
 auto start_order(const Table& table) {
-    return [start = table.start.values(), dur = table.dur.values()](Row a, Row b) {
+    return [start = table.start.values(), &dur = table.dur](Row a, Row b) {
         return start[a] != start[b] ? start[a] < start[b] : dur[a] > dur[b];
     };
 }

@@ -92,6 +92,38 @@ TEST(Column, StoresARepeatedValueOnce) {
     }
 }
 
+TEST(Column, PacksRows) {
+    std::mt19937 random(5);
+    const std::int64_t values[] = {0, 255, 256, 65'536, std::int64_t{1} << 32, -1};
+    for (int round = 0; round < 500; ++round) {
+        Column<std::int64_t> column;
+        Model model;
+        for (int step = 0; step < 8; ++step) {
+            std::size_t n = random() % 70, old = model.size();
+            std::vector<std::int64_t> rows(n, values[random() % static_cast<unsigned>(round % 6 + 1)]);
+            Column<std::int64_t> one = column_of(Model(n, 3));
+            switch (random() % 4) {
+                case 0: column.append(one), rows.assign(n, 3); break;
+                case 1: one = column, column = one, n = 0; break;
+                case 2:
+                    if (old > 0) column.change(0, values[round % 6]), model[0] = values[round % 6];
+                    n = 0;
+                    break;
+                default:
+                    column.extend_packed(nullptr, n, 1, 100);
+                    if (column.write_packed(static_cast<Row>(old), rows.data(), n)) break;
+                    column.mutable_values();
+                    EXPECT_TRUE(column.write_packed(static_cast<Row>(old), rows.data(), n));
+            }
+            for (std::size_t i = 0; i < n; ++i) model.push_back(rows[i]);
+            expect_equal(column, model);
+            if (!model.empty())
+                EXPECT_TRUE(std::equal(model.begin(), model.end(), std::as_const(column).values(),
+                                       [](const auto& a, std::int64_t b) { return *a == b; }));
+        }
+    }
+}
+
 TEST(Column, FillsAppendsAndGathers) {
     std::mt19937 random(1);
     for (int round = 0; round < 500; ++round) {

@@ -20,11 +20,12 @@ using Keeps = std::function<bool(Point to, const ReplayEdge&)>;
 // The graph with some of its edges, settled so that it replays to `times` if nothing is changed.
 ReplayGraph with_edges(ReplayGraph graph, const PodVector<TimeNs>& times, const Keeps& keeps) {
     PodVector<ReplayEdge> kept;
+    EdgeStarts first_edge;
     kept.reserve(graph.edges.size());  // `latest` points into it
     std::vector<Point> last(graph.threads.size(), kNoPoint);
     for (Point p = 0; p < graph.points(); ++p) {
         std::uint32_t from = graph.first_edge[p], to = graph.first_edge[p + 1];
-        graph.first_edge[p] = static_cast<std::uint32_t>(kept.size());
+        first_edge.push_back(kept.size());
         Scenario unchanged(graph);
         ReplayEdge* latest = nullptr;
         TimeNs time = 0;
@@ -45,11 +46,12 @@ ReplayGraph with_edges(ReplayGraph graph, const PodVector<TimeNs>& times, const 
             continue;
         }
         Point& before = last[info.lane];
-        if (removed && before != kNoPoint) graph.length[p] = times[p] - times[before];
+        if (removed && before != kNoPoint) graph.length.set(p, times[p] - times[before]);
         if (removed && before == kNoPoint) graph.thread_start[info.lane] = times[p];
         before = p;
     }
-    graph.first_edge[graph.points()] = static_cast<std::uint32_t>(kept.size());
+    first_edge.push_back(kept.size());
+    graph.first_edge = std::move(first_edge);
     graph.edges = std::move(kept);
     return graph;
 }
