@@ -31,8 +31,9 @@ bool scale_host(const ReplayGraph& graph, Scenario& scenario, double factor, Sel
     bool any = false;
     for (Point p = 0; p < graph.points(); ++p) {
         if (graph.info[p].kind == PointKind::op || !selects(graph.info[p])) continue;
-        any |= scenario.length[p] > 0;
-        scenario.length.set(p, scaled(scenario.length[p], factor));
+        DurNs length = scenario.length[p];
+        any |= length > 0;
+        scenario.length.set(p, scaled(length, factor));
     }
     return any;
 }
@@ -143,12 +144,14 @@ bool use_graph(const Edit&, const Facts&, const ReplayGraph& graph, Scenario& sc
     for (Point p = 0; p < graph.points(); ++p) {
         const PointInfo& info = graph.info[p];
         if (info.kind == PointKind::op || !info.in_loop() || info.in_input || info.idle) continue;
-        bool launching = outside_calls(info) && scenario.length[p] <= kMaxLaunching;
-        DurNs most = scenario.length[p];
+        const DurNs length = scenario.length[p];
+        bool launching = outside_calls(info) && length <= kMaxLaunching;
+        DurNs most = length;
         if (info.kind == PointKind::call_end && info.call == CallKind::launch) most = node;
         if (launching) most = 0;
-        any |= most < scenario.length[p];
-        scenario.length.set(p, std::min(scenario.length[p], most));
+        if (most >= length) continue;
+        any = true;
+        scenario.length.set(p, most);
     }
     for (std::uint16_t lag : graph.stream_lags) scenario.lags[lag].lag = std::min(scenario.lags[lag].lag, node);
     return any;

@@ -22,10 +22,12 @@ public:
     void until(Point end) {
         for (; at_ < end; ++at_) {
             const PointInfo& info = graph_.info[at_];
-            TimeNs time = latest(at_, info, false);
+            first_ = end_;
+            end_ = graph_.first_edge[at_ + 1];
+            TimeNs time = latest(info, false);
             if (info.kind == PointKind::op) {
                 // A change that drops all edges of an op leaves it where the program needs it.
-                if (time == kNoTime) time = latest(at_, info, true);
+                if (time == kNoTime) time = latest(info, true);
                 if (time == kNoTime) time = recorded_start(trace_, graph_.object[at_]);
             } else {
                 Lane& lane = lanes_[info.lane];
@@ -38,10 +40,10 @@ public:
     TimeNs operator[](Point p) const { return times_[p & mask_]; }
 
 private:
-    // The latest time that the edges into `p` allow, or kNoTime if none holds.
-    TimeNs latest(Point p, const PointInfo& info, bool all) const {
+    // The latest time that the edges into the point allow, or kNoTime if none holds.
+    TimeNs latest(const PointInfo& info, bool all) const {
         TimeNs time = kNoTime;
-        for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
+        for (std::uint32_t e = first_; e < end_; ++e) {
             const ReplayEdge& edge = graph_.edges[e];
             if (all ? edge.kind == EdgeKind::bypass : !scenario_.holds(edge.kind, info)) continue;
             time = std::max(time, times_[edge.source & mask_] + scenario_.lag_of(edge));
@@ -53,6 +55,7 @@ private:
     const Trace& trace_;
     PodVector<TimeNs>& times_;
     Point mask_, at_ = 0;
+    std::uint32_t first_ = 0, end_ = 0;  // the edges into that point
     struct Lane {
         TimeNs now;  // of its last point, or where its first may begin
         bool begun = false;
@@ -77,6 +80,8 @@ TimeNs recorded_start(const Trace& trace, std::uint32_t code) {
     }
     return 0;
 }
+
+DurNs PointLengths::long_at(Point p) const { return long_.at(p); }
 
 void PointLengths::set_long(Point p, DurNs length) {
     auto narrow = static_cast<std::int32_t>(length);

@@ -41,7 +41,7 @@ enum class PointKind : std::uint8_t { op, cut, call_start, call_end };
 // Lengths of points. Nearly all fit into four bytes; few can be longer, because they pass one after the other on a thread or a stream.
 class PointLengths {
 public:
-    DurNs operator[](Point p) const { return short_[p] != kLong ? short_[p] : long_.at(p); }
+    DurNs operator[](Point p) const { return short_[p] != kLong ? short_[p] : long_at(p); }
     void set(Point p, DurNs length) {
         auto narrow = static_cast<std::int32_t>(length);
         if (narrow == length && narrow != kLong && short_[p] != kLong)
@@ -49,6 +49,7 @@ public:
         else
             set_long(p, length);
     }
+    void reserve(std::size_t points) { short_.reserve(points); }
     void push_back(DurNs length) {
         short_.push_back(0);
         set(static_cast<Point>(short_.size() - 1), length);
@@ -57,6 +58,7 @@ public:
     void take(const PointLengths& from);
 
 private:
+    DurNs long_at(Point p) const;
     void set_long(Point p, DurNs length);
 
     static constexpr std::int32_t kLong = std::numeric_limits<std::int32_t>::min();  // it is in the list

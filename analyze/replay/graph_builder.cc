@@ -247,6 +247,11 @@ ReplayGraph GraphBuilder::build() && {
         return none;
     }
     number_marks();
+    std::size_t points = graph_.ops;
+    for (const HostLane& lane : host_.lanes) points += lane.size();
+    graph_.info.reserve(points);
+    graph_.object.reserve(points);
+    graph_.length.reserve(points);
     merge();
     graph_.first_edge.push_back(graph_.edges.size());
     insert_late_edges();

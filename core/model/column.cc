@@ -25,8 +25,8 @@ void Column<T>::skip() {
     packed_ = {};
     valid_ = {};
     only_ = T{};
-    width_ = 0;
-    skipped_ = blank_ = single_ = absent_ = true;
+    form_ = kSingle;
+    skipped_ = blank_ = absent_ = true;
 }
 
 template <class T>
@@ -34,15 +34,15 @@ void Column<T>::pad(std::size_t rows) {
     if (rows <= size_) return;
     if (size_ == 0) {
         only_ = T{};
-        width_ = 0;
-        blank_ = single_ = absent_ = true;
+        form_ = kSingle;
+        blank_ = absent_ = true;
     }
     if (!blank_) {
-        if (single_) spread();
+        if (form_ == kSingle) spread();
         if (!absent_) begin_absence();
-        if (width_ != 0) {
-            packed_.resize(size_ * width_);
-            packed_.resize(rows * width_ + kPackedTail, 0);
+        if (form_ != kWide) {
+            packed_.resize(size_ * form_);
+            packed_.resize(rows * form_ + kPackedTail, 0);
         } else {
             values_.resize(rows, T{});
         }
@@ -57,17 +57,17 @@ void Column<T>::spread() {
     values_.resize(size_);
     for (std::size_t row = 0; row < size_; ++row) values_[row] = (*this)[static_cast<Row>(row)];
     if (blank_) valid_.resize((size_ + 63) / 64, 0);
-    blank_ = single_ = false;
-    width_ = 0;
+    blank_ = false;
+    form_ = kWide;
     packed_ = {};
     spread_ = {};
 }
 
 template <class T>
 void Column<T>::pack(std::uint8_t width, std::size_t expected) {
-    if (size_ > 0 && width_ == 0 && !single_) return;
-    if (single_ && !blank_) width = std::max(width, width_of(only_));
-    if (width_ >= width) return;
+    if (size_ > 0 && form_ == kWide) return;
+    if (form_ == kSingle && !blank_) width = std::max(width, width_of(only_));
+    if (form_ != kSingle && form_ >= width) return;
     PodVector<unsigned char> packed;
     packed.reserve(std::max(size_, expected) * width + kPackedTail);
     packed.resize(size_ * width + kPackedTail, 0);
@@ -77,8 +77,8 @@ void Column<T>::pack(std::uint8_t width, std::size_t expected) {
     }
     if (blank_) valid_.resize((size_ + 63) / 64, 0);
     packed_.swap(packed);
-    width_ = width;
-    blank_ = single_ = false;
+    form_ = width;
+    blank_ = false;
     spread_ = {};
 }
 
@@ -86,13 +86,13 @@ template <class T>
 void Column<T>::extend_packed(const std::uint64_t* validity, std::size_t n, std::uint8_t width, std::size_t expected) {
     if (n == 0 || skipped_) return pad(size_ + n);
     pack(width, expected);
-    if (width_ == 0) {
+    if (form_ == kWide) {
         values_.reserve(expected);
         return extend(validity, n);
     }
     if (validity != nullptr && !absent_) begin_absence();
     if (absent_) push_bits(validity, n);
-    packed_.resize((size_ + n) * width_ + kPackedTail);
+    packed_.resize((size_ + n) * form_ + kPackedTail);
     size_ += n;
     spread_ = {};
 }
@@ -112,16 +112,16 @@ void write_as(unsigned char* out, const T* values, std::size_t n) {
 template <class T>
 bool Column<T>::write_packed(Row first, const T* values, std::size_t n) {
     if (n == 0) return true;
-    if (width_ == 0) {
+    if (form_ == kWide) {
         std::memcpy(static_cast<void*>(values_.data() + first), values, n * sizeof(T));
         return true;
     }
     if constexpr (!std::is_floating_point_v<T>) {
         std::uint64_t bits = 0;
         for (std::size_t i = 0; i < n; ++i) bits |= static_cast<std::make_unsigned_t<T>>(values[i]);
-        unsigned char* out = packed_.data() + std::size_t{first} * width_;
-        if ((bits & ~(~std::uint64_t{0} >> (64 - 8 * width_))) != 0) return false;
-        switch (width_) {
+        unsigned char* out = packed_.data() + std::size_t{first} * form_;
+        if ((bits & ~(~std::uint64_t{0} >> (64 - 8 * form_))) != 0) return false;
+        switch (form_) {
             case 1: write_as<std::uint8_t>(out, values, n); break;
             case 2: write_as<std::uint16_t>(out, values, n); break;
             case 4: write_as<std::uint32_t>(out, values, n); break;
@@ -141,10 +141,10 @@ void Column<T>::begin_absence() {
 template <class T>
 void Column<T>::append(const Column& other) {
     if (other.blank_ || skipped_) return pad(size_ + other.size_);
-    if (other.single_) return repeat(other.only_, other.size_);
-    if (other.width_ != 0 && (size_ == 0 || width_ != 0)) {
+    if (other.form_ == kSingle) return repeat(other.only_, other.size_);
+    if (other.form_ != kWide && (size_ == 0 || width() != 0)) {
         std::size_t old = size_;
-        extend_packed(other.validity(), other.size_, other.width_, 0);
+        extend_packed(other.validity(), other.size_, other.form_, 0);
         for (std::size_t row = 0; row < other.size_; ++row)
             put(static_cast<Row>(old + row), other[static_cast<Row>(row)]);
         return;
@@ -165,7 +165,7 @@ template <class T>
 void Column<T>::extend(const std::uint64_t* validity, std::size_t n) {
     if (n == 0) return;
     if (skipped_) return pad(size_ + n);
-    if (single_ || width_ != 0) spread();
+    if (form_ != kWide) spread();
     if (validity != nullptr && !absent_) begin_absence();
     if (absent_) push_bits(validity, n);
     values_.resize(size_ + n);
@@ -178,8 +178,7 @@ void Column<T>::repeat(T value, std::size_t n) {
     std::size_t old = size_;
     if (repeats(value)) {
         only_ = value;
-        width_ = 0;
-        single_ = true;
+        form_ = kSingle;
         size_ += n;
     } else {
         extend(nullptr, n);
@@ -218,11 +217,11 @@ void Column<T>::gather(const PodVector<Row>& order) {
     std::size_t n = order.size();
     size_ = n;
     spread_ = {};
-    if (single_) return;
-    if (width_ != 0) {
-        PodVector<unsigned char> packed(n * width_ + kPackedTail);
+    if (form_ == kSingle) return;
+    if (form_ != kWide) {
+        PodVector<unsigned char> packed(n * form_ + kPackedTail);
         for (std::size_t i = 0; i < n; ++i)
-            std::memcpy(packed.data() + i * width_, packed_.data() + std::size_t{order[i]} * width_, width_);
+            std::memcpy(packed.data() + i * form_, packed_.data() + std::size_t{order[i]} * form_, form_);
         packed_.swap(packed);
     } else {
         PodVector<T> values(n);

@@ -33,7 +33,7 @@ public:
     // Sets row `row`, which must be size() or later. In the middle of every reader's loop: always inline, however large the unit.
     [[gnu::always_inline]] void set(Row row, T value) {
         if (row != size_) pad(row);
-        if (single_ || width_ != 0) {
+        if (form_ != kWide) {
             if (skipped_) return void(++size_);
             spread();
         }
@@ -43,9 +43,9 @@ public:
     }
     // Replaces the value of a row that has one.
     void change(Row row, T value) {
-        if (width_ != 0 && width_of(value) <= width_) return put(row, value);
-        if (single_ && value == only_) return;
-        if (single_ || width_ != 0) spread();
+        if (width() != 0 && width_of(value) <= form_) return put(row, value);
+        if (form_ == kSingle && value == only_) return;
+        if (form_ != kWide) spread();
         values_[row] = value;
     }
     // Drops all values, those of rows still to come too.
@@ -64,17 +64,17 @@ public:
         packed_.clear();
         valid_.clear();
         size_ = 0;
-        width_ = 0;
         only_ = T{};
-        absent_ = blank_ = single_ = skipped_;
+        absent_ = blank_ = skipped_;
+        form_ = skipped_ ? kSingle : kWide;
     }
 
     std::size_t size() const { return size_; }
     bool has(Row row) const { return !absent_ || (!blank_ && ((valid_[row / 64] >> (row % 64)) & 1u)); }
     // The value; T{} if absent. Ask has() first where that matters.
-    T operator[](Row row) const {
-        if (width_ != 0) return packed(row);
-        return single_ ? only_ : values_[row];
+    [[gnu::always_inline]] T operator[](Row row) const {
+        if (form_ == kWide) return values_[row];
+        return form_ == kSingle ? only_ : static_cast<T>(packed_number(packed_.data(), form_, row));
     }
     T value_or(Row row, T other) const { return has(row) ? (*this)[row] : other; }
     std::optional<T> get(Row row) const { return has(row) ? std::optional<T>((*this)[row]) : std::nullopt; }
@@ -84,14 +84,14 @@ public:
 
     // Raw storage for bulk work: size() values (null if all are absent), and validity bits (null = all present).
     // A column that holds less than that makes a copy, which it keeps; raw() needs none.
-    const T* values() const { return (single_ && !blank_) || width_ != 0 ? spread_values() : values_.data(); }
+    const T* values() const { return form_ != kWide && !blank_ ? spread_values() : values_.data(); }
     T* mutable_values() {
-        if ((single_ && !blank_) || width_ != 0) spread();
+        if (form_ != kWide && !blank_) spread();
         return values_.data();
     }
     // values(), or unsigned numbers of width() bytes if that is not 0.
-    const void* raw() const { return width_ != 0 ? static_cast<const void*>(packed_.data()) : values(); }
-    std::uint8_t width() const { return width_; }
+    const void* raw() const { return width() != 0 ? static_cast<const void*>(packed_.data()) : values(); }
+    std::uint8_t width() const { return form_ == kSingle ? kWide : form_; }
     const std::uint64_t* validity() const { return absent_ ? valid_.data() : nullptr; }
 
     // Appends every row of `other`.
@@ -117,7 +117,7 @@ public:
     // Appends n rows with one value. Of numbers and texts only: zeros of both signs are equal.
     void repeat(T value, std::size_t n);
     // Whether repeat() of this value would store nothing but the number of rows.
-    bool repeats(T value) const { return !absent_ && (size_ == 0 || (single_ && only_ == value)); }
+    bool repeats(T value) const { return !absent_ && (size_ == 0 || (form_ == kSingle && only_ == value)); }
     // Row i becomes the old row order[i]; rows not named are dropped.
     void gather(const PodVector<Row>& order);
     std::size_t bytes() const { return values_.size() * sizeof(T) + packed_.size() + valid_.size() * 8; }
@@ -135,9 +135,8 @@ private:
         if (on) valid_[size_ / 64] |= std::uint64_t{1} << (size_ % 64);
     }
 
-    T packed(Row row) const { return static_cast<T>(packed_number(packed_.data(), width_, row)); }
     void put(Row row, T value) {
-        std::memcpy(packed_.data() + std::size_t{row} * width_, &value, std::min<std::size_t>(width_, sizeof(T)));
+        std::memcpy(packed_.data() + std::size_t{row} * form_, &value, std::min<std::size_t>(form_, sizeof(T)));
         if (!spread_.empty()) spread_ = {};
     }
     // Packs all values into `width` bytes each, if they take less now.
@@ -149,10 +148,11 @@ private:
     mutable PodVector<T> spread_;  // of a repeated or packed value, once someone asked for values()
     std::size_t size_ = 0;
     T only_{};
-    std::uint8_t width_ = 0;  // of packed values; 0: they are not packed
-    bool single_ = false;     // every row has `only_`, and nothing is stored
-    bool absent_ = false;     // some row is absent
-    bool blank_ = false;      // every row is absent, and single_
+    // How values are stored: in values_, only_ for every row, or else packed_, in so many bytes each.
+    static constexpr std::uint8_t kWide = 0, kSingle = 0xFF;
+    std::uint8_t form_ = kWide;
+    bool absent_ = false;  // some row is absent
+    bool blank_ = false;   // every row is absent, and form_ is kSingle
     bool skipped_ = false;
 };
 

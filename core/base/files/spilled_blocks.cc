@@ -282,13 +282,19 @@ public:
         if (count_ > 0) drop_oldest();
         return nullptr;
     }
+    // For a block that grows, which takes none of these.
+    void make_room(std::size_t bytes) {
+        if (bytes < kLeast) return;
+        std::lock_guard lock(mutex_);
+        if (count_ > 0) drop_oldest();
+    }
     void drop_all() {
         std::lock_guard lock(mutex_);
         while (count_ > 0) drop_oldest();
     }
 
 private:
-    static constexpr std::size_t kLeast = std::size_t{32} << 20, kMostBytes = std::size_t{3} << 29, kMost = 8;
+    static constexpr std::size_t kLeast = std::size_t{32} << 20, kMostBytes = std::size_t{1} << 29, kMost = 8;
     struct Kept {
         void* block;
         std::size_t size;
@@ -311,8 +317,11 @@ private:
 
 void* grow_large_block(void* block, std::size_t bytes) {
     if (SpilledBlocks* spilled = SpilledBlocks::used()) return spilled->grow(block, bytes);
-    void* kept = block == nullptr ? KeptBlocks::all().take(bytes) : nullptr;
-    if (kept != nullptr) return kept;
+    if (block == nullptr) {
+        if (void* kept = KeptBlocks::all().take(bytes)) return kept;
+    } else {
+        KeptBlocks::all().make_room(bytes);
+    }
     void* grown = std::realloc(block, bytes);
     if (grown != nullptr || bytes == 0) return grown;
     KeptBlocks::all().drop_all();
