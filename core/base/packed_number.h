@@ -7,7 +7,7 @@
 
 namespace gpuprof::inline base {
 
-// A number is read with what follows it: so many bytes must exist behind the last one.
+// A number is read with what follows it: the last one needs this number of bytes behind it.
 inline constexpr std::size_t kPackedTail = 8;
 
 inline std::uint64_t packed_number(const void* numbers, std::uint8_t width, std::size_t index) {

@@ -148,7 +148,7 @@ private:
     mutable PodVector<T> spread_;  // of a repeated or packed value, once someone asked for values()
     std::size_t size_ = 0;
     T only_{};
-    // How values are stored: in values_, only_ for every row, or else packed_, in so many bytes each.
+    // How values are stored: in values_, only_ for every row, or else packed_: then the number of bytes of each.
     static constexpr std::uint8_t kWide = 0, kSingle = 0xFF;
     std::uint8_t form_ = kWide;
     bool absent_ = false;  // some row is absent

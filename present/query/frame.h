@@ -26,7 +26,7 @@ struct FrameColumn {
     Unit unit = Unit::none;
     std::string_view doc;
     const void* values = nullptr;              // of the column's type, StringId for text; null: no row has a value
-    std::uint8_t width = 0;                    // not 0: packed numbers of so many bytes instead
+    std::uint8_t width = 0;                    // not 0: packed numbers of this number of bytes instead
     const std::uint64_t* validity = nullptr;   // one bit per row; null: every row has a value, if any has
     const Column<DurNs>* durations = nullptr;  // for end columns, whose values are the starts
 
