@@ -61,7 +61,7 @@ sample gemm_naive {ADD} 1 16 6=5
 
 
 def test_names_of_functions_are_freed_once_at_the_end(sampled):
-    """Records share them, so they are freed when none is read any more; freeing one twice would end the program."""
+    """Records share them, so they are freed after the last one was read; freeing one twice would end the program."""
     run = sampled(environment={"GPUPROF_FAKE_CLIENT_MEMORY": "1"})
     assert run.says("fake libcupti: 0 of 2 names of functions were not freed"), run.outcome.errors
     assert counts_of(run) == expected(RUNS, GEMMS)
