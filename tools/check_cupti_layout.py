@@ -38,7 +38,7 @@ STRUCTURES = {
     "memcpy_p2p": ("MemcpyPtoP", {}),
     "memset": ("Memset", {"memory_kind": "memoryKind"}),
     "api": ("API", {"process": "processId", "thread": "threadId", "error": "returnValue"}),
-    "overhead": ("Overhead", {"what": "overheadKind", "object": "objectKind", "thread": "objectId.pt.threadId"}),
+    "overhead": ("Overhead", {"what": "overheadKind", "object": "objectKind", "thread": "objectId.pt.threadId", "data": "overheadData"}),
     "device": ("Device", {"memory": "globalMemorySize", "warp": "numThreadsPerWarp", "sms": "numMultiprocessors",
                           "warps_per_sm": "maxWarpsPerMultiprocessor", "shared_per_sm": "maxSharedMemoryPerMultiprocessor",
                           "registers_per_sm": "maxRegistersPerMultiprocessor", "registers_per_block": "maxRegistersPerBlock",
@@ -50,6 +50,9 @@ STRUCTURES = {
     "marker": ("Marker", {"time": "timestamp"}),
     "graph_trace": ("GraphTrace", {}),
     "synchronization": ("Synchronization", {}),
+    "device_graph_trace": ("DeviceGraphTrace", {}),
+    "graph_host_node": ("GraphHostNode", {"thread": "threadId"}),
+    "host_launch": ("HostLaunch", {"thread": "threadId"}),
 }
 
 

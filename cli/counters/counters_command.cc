@@ -24,6 +24,7 @@
 #include "collect/counters/counter_catalogue.h"
 #include "collect/counters/source_set.h"
 #include "core/base/text/shell_words.h"
+#include "core/model/meta_values.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -167,6 +168,25 @@ Status add_run(Target& target, Runs& all, const CountersArguments& arguments, co
     return {};
 }
 
+// The program decides which CUPTI measures: the one that it mapped in the first run. A plan made with another one is made again.
+Status follow_cupti_of(const Trace& trace, std::optional<Measurement>& measurement) {
+    for (std::string_view mapped : meta_values(trace, "cupti_path")) {
+        std::error_code failed;
+        if (std::filesystem::equivalent(mapped, measurement->reply.cupti, failed) || failed) continue;
+        Result<Measurement> planned = plan_measurement(measurement->options, std::string(mapped));
+        if (!planned.ok()) return planned.error();
+        if (!std::filesystem::equivalent(mapped, planned->reply.cupti, failed))
+            return Error{ExitCode::empty,
+                         fmt::format("cannot measure counters: the program uses {}, but they can only be planned with "
+                                     "{}; set GPUPROF_CUPTI to a CUPTI that both can use",
+                                     mapped, planned->reply.cupti)};
+        note(fmt::format("measuring with the program's own CUPTI, {}", mapped));
+        measurement = std::move(*planned);
+        return {};
+    }
+    return {};
+}
+
 // Null if no clocks are to be locked. Another tool's lock stays, and is recorded as such.
 Result<std::unique_ptr<counters::ClockLock>> lock_clocks(Measurement& measurement) {
     const std::string& mode = measurement.options.clock;
@@ -206,6 +226,8 @@ Result<ExitCode> measure(CountersArguments arguments) {
     if (!trace.ok()) return trace.error();
     std::vector<counters::TracedProcess> processes = processes_of(*trace);
     Status status;
+    if (measurement) status = follow_cupti_of(*trace, measurement);
+    if (!status) return status.error();
     if (measurement) {
         Result<std::unique_ptr<counters::ClockLock>> clocks = lock_clocks(*measurement);
         if (!clocks.ok()) return clocks.error();

@@ -49,9 +49,15 @@ Library load(const char* name) { return {dlopen(name, RTLD_LAZY | RTLD_LOCAL), d
 
 constexpr std::string_view kInContainer = "start a container with --gpus all (NVIDIA Container Toolkit)";
 
+// A file of the driver; those of another folder if GPUPROF_DRIVER_ROOT names one, as tests of a whole machine do.
+std::string driver_file(const Machine& machine, const char* path) {
+    std::string other = machine.environment("GPUPROF_DRIVER_ROOT");
+    return (other.empty() ? machine.root : other) + path;
+}
+
 // The driver's version; "" without a driver.
 std::string driver_version(const Machine& machine) {
-    std::string text = read_start(machine.root + "/proc/driver/nvidia/version").value_or("");
+    std::string text = read_start(driver_file(machine, "/proc/driver/nvidia/version")).value_or("");
     // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  ...": the first number with a point
     std::istringstream words(text.substr(0, text.find('\n')));
     for (std::string word; words >> word;)
@@ -61,7 +67,7 @@ std::string driver_version(const Machine& machine) {
 
 Check check_module(const Machine& machine) {
     Check check{.name = "NVIDIA kernel driver", .found = {}, .remedy = {}};
-    if (access((machine.root + "/proc/driver/nvidia/version").c_str(), R_OK) != 0) {
+    if (access(driver_file(machine, "/proc/driver/nvidia/version").c_str(), R_OK) != 0) {
         check.found = "kernel module not loaded: /proc/driver/nvidia does not exist";
         check.remedy = fmt::format("install the NVIDIA driver; {}", kInContainer);
         return check;
@@ -75,12 +81,12 @@ Check check_gpus(const Machine& machine) {
     Check check{.name = "GPUs", .found = {}, .remedy = {}};
     std::string models;
     std::size_t known = 0;
-    for (const std::string& path : matching_paths(machine.root + "/proc/driver/nvidia/gpus/*/information")) {
+    for (const std::string& path : matching_paths(driver_file(machine, "/proc/driver/nvidia/gpus/*/information"))) {
         ++known;
         models += fmt::format("{}{}", models.empty() ? "" : ", ", value_of(read_start(path).value_or(""), "Model"));
     }
     std::size_t usable = 0;
-    for (const std::string& path : matching_paths(machine.root + "/dev/nvidia[0-9]*"))
+    for (const std::string& path : matching_paths(driver_file(machine, "/dev/nvidia[0-9]*")))
         if (access(path.c_str(), R_OK | W_OK) == 0) ++usable;
     check.health = usable < known ? Health::limited : Health::ok;
     if (usable == 0) check.health = Health::missing;
@@ -186,7 +192,7 @@ bool is_admin(const Machine& machine) {
 // (https://developer.nvidia.com/ERR_NVGPUCTRPERM).
 Check check_counters(const Machine& machine) {
     Check check{.name = "hardware counters", .found = {}, .remedy = {}};
-    std::optional<std::string> parameters = read_start(machine.root + "/proc/driver/nvidia/params");
+    std::optional<std::string> parameters = read_start(driver_file(machine, "/proc/driver/nvidia/params"));
     std::string restricted = value_of(parameters.value_or(""), "RmProfilingAdminOnly");
     if (restricted.empty()) {
         check.found = "unknown: no RmProfilingAdminOnly in /proc/driver/nvidia/params";

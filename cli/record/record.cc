@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@
 #include "core/base/caught.h"
 #include "core/base/host_name.h"
 #include "core/base/text/shell_words.h"
+#include "core/model/meta_values.h"
 #include "core/schema/job_place.h"
 
 namespace gpuprof::inline cli {
@@ -64,6 +66,19 @@ std::string nothing_seen() {
                        missing.empty() ? "" : fmt::format(" (on this machine: {})", missing));
 }
 
+// The sampler of counters began before the program, and could not know which CUPTI that would use.
+void note_other_cupti(const Trace& trace) {
+    for (std::string_view sampled : meta_values(trace, "counters.cupti"))
+        for (std::string_view mapped : meta_values(trace, "cupti_path")) {
+            std::error_code failed;
+            if (std::filesystem::equivalent(sampled, mapped, failed) || failed) continue;
+            return note(
+                fmt::format("counters over time were sampled with {}, but the program uses {}; set "
+                            "GPUPROF_CUPTI to that one if they look wrong",
+                            sampled, mapped));
+        }
+}
+
 // Shows one line about the recording, and the first answer.
 Status show(const RecordArguments& arguments, Trace trace, std::size_t seen) {
     std::size_t processes = seen > 0 ? seen : trace.tables().process.rows;
@@ -95,6 +110,7 @@ Status merge_and_show(const RecordArguments& arguments, RecordedRun& run, bool& 
     Status status = trace.ok() ? write_recording(*trace, arguments.output) : trace.error();
     if (!status) return status;
     written = true;
+    note_other_cupti(*trace);
     return show(arguments, std::move(*trace), processes_of(files));
 }
 

@@ -29,6 +29,9 @@ enum class Kind : std::uint32_t {
     memory2 = 49,
     graph_trace = 51,
     jit = 52,
+    device_graph_trace = 53,
+    graph_host_node = 56,  // since 13.1, as the next
+    host_launch = 58,
 };
 
 constexpr bool is_kernel(Kind kind) { return kind == Kind::kernel || kind == Kind::concurrent_kernel; }
@@ -96,6 +99,20 @@ namespace graph_trace {
 inline constexpr Field<std::uint32_t> correlation{4}, device{24}, graph{28}, context{32}, stream{36};
 inline constexpr Field<std::uint64_t> start{8}, end{16};
 }  // namespace graph_trace
+namespace device_graph_trace {
+// Under the hardware event system of Blackwell the stream and who launched it are not valid, and are not read.
+inline constexpr Field<std::uint32_t> device{4}, graph{24}, context{36};
+inline constexpr Field<std::uint64_t> start{8}, end{16};
+}  // namespace device_graph_trace
+// Functions of the host that a stream waits for.
+namespace graph_host_node {
+inline constexpr Field<std::uint32_t> stream{4}, context{8}, device{12}, correlation{16}, thread{36};
+inline constexpr Field<std::uint64_t> start{40}, end{48};
+}  // namespace graph_host_node
+namespace host_launch {
+inline constexpr Field<std::uint32_t> stream{4}, context{8}, device{12}, correlation{16}, thread{24};
+inline constexpr Field<std::uint64_t> start{32}, end{40};
+}  // namespace host_launch
 namespace synchronization {
 inline constexpr Field<std::uint32_t> type{4}, correlation{24}, context{28}, stream{32};
 inline constexpr Field<std::uint64_t> start{8}, end{16};
@@ -140,6 +157,9 @@ inline constexpr TimesOfKind kTimes[] = {
     {Kind::memory2, {memory2::time}},
     {Kind::graph_trace, {graph_trace::start, graph_trace::end}},
     {Kind::jit, {jit::start, jit::end}},
+    {Kind::device_graph_trace, {device_graph_trace::start, device_graph_trace::end}},
+    {Kind::graph_host_node, {graph_host_node::start, graph_host_node::end}},
+    {Kind::host_launch, {host_launch::start, host_launch::end}},
     {Kind::marker, {marker::time}},
 };
 inline constexpr const TimesOfKind* times_of(Kind kind) {

@@ -29,7 +29,7 @@ struct PcRecord {
     std::uint64_t cubin = 0;   // cuptiGetCubinCrc() of the module
     std::uint64_t offset = 0;  // from the start of the function
     std::uint32_t function = 0, padding = 0;
-    char* name = nullptr;  // of the function; shared by records and never freed here
+    char* name = nullptr;  // of the function; records and kernels may share it. The client frees it after all of them
     std::size_t count = 0;
     StallCount* stalls = nullptr;
     std::uint32_t correlation = 0;  // from version 22

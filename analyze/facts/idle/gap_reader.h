@@ -143,6 +143,7 @@ public:
           devices_(devices),
           other_ends_(ends),
           profiler_(overhead_of(trace)),
+          functions_(functions_of(trace)),
           pieces_(spans) {}
 
     void read(IdleGap& gap, DeviceIdle& device) {
@@ -191,6 +192,37 @@ private:
         const Interval* wait = last_wait(trace_.api_call().thread[call], gap.start);
         return wait != nullptr && wait->end >= gap.start && trace_.api_call().start[call] >= wait->start;
     }
+    // Functions of the host that a stream waited for, which the driver ran on a thread of its own.
+    struct HostFunctions {
+        Intervals spans;
+        StringId name, thread;
+    };
+    using StreamOfProcess = std::pair<StringId, std::int64_t>;
+    static std::map<StreamOfProcess, HostFunctions> functions_of(const Trace& trace) {
+        std::map<StreamOfProcess, HostFunctions> found;
+        const SyncTable& syncs = trace.tables().sync;
+        for (Row row = 0; row < syncs.rows; ++row) {
+            if (!syncs.stream.has(row) || !syncs.kind.has(row) || trace.text(syncs.kind[row]) != kHostFunction)
+                continue;
+            HostFunctions& of = found[{syncs.process.value_or(row, kNoString), syncs.stream[row]}];
+            of.spans.push_back({syncs.start[row], syncs.start[row] + syncs.dur[row]});
+            of.name = syncs.kind[row];
+            of.thread = syncs.thread.value_or(row, kNoString);
+        }
+        for (auto& [stream, of] : found) of.spans = unite(std::move(of.spans));
+        return found;
+    }
+    // Of the stream of the op that ends the gap; null if it waited for none.
+    const HostFunctions* functions_before(const IdleGap& gap) const {
+        if (functions_.empty() || gap.after == kNoRow) return nullptr;
+        auto of = [&](const auto& ops) {
+            auto found =
+                functions_.find({ops.process.value_or(gap.after, kNoString), ops.stream.value_or(gap.after, -1)});
+            return found == functions_.end() ? nullptr : &found->second;
+        };
+        if (gap.after_op == DeviceOp::kernel) return of(trace_.kernel());
+        return gap.after_op == DeviceOp::memcpy ? of(trace_.memcpy()) : of(trace_.memset());
+    }
     static IntervalSet overhead_of(const Trace& trace) {
         const OverheadTable& overhead = trace.tables().overhead;
         Intervals spans;
@@ -198,12 +230,16 @@ private:
             spans.push_back({overhead.start[row], overhead.start[row] + overhead.dur[row]});
         return unite(std::move(spans));
     }
+    static IntervalSet touching(Interval span, const IntervalSet& set) {
+        IntervalSet near;
+        auto from =
+            std::upper_bound(set.begin(), set.end(), span.start, [](TimeNs t, const Interval& i) { return t < i.end; });
+        for (; from != set.end() && from->start < span.end; ++from) near.push_back(*from);
+        return near;
+    }
     // The profiler's own intervals that touch `span`; recorders write few of them.
     IntervalSet profiler_near(Interval span) {
-        IntervalSet near;
-        auto from = std::upper_bound(profiler_.begin(), profiler_.end(), span.start,
-                                     [](TimeNs t, const Interval& i) { return t < i.end; });
-        for (; from != profiler_.end() && from->start < span.end; ++from) near.push_back(*from);
+        IntervalSet near = touching(span, profiler_);
         if (!near.empty()) overhead_name_ = trace_.tables().overhead.name[0];
         return near;
     }
@@ -249,6 +285,14 @@ private:
     // The op was already submitted but did not run yet: launch latency, or a wait for something on the device. The
     // host's own wait during that time is named but not blamed.
     void explain_queue(const IdleGap& gap, StringId thread, Interval queued, StringId call_name) {
+        const HostFunctions* functions = functions_before(gap);
+        if (functions == nullptr) return explain_rest_of_queue(gap, thread, queued, call_name);
+        IntervalSet near = touching(queued, functions->spans);
+        for (const Interval& part : intersect({queued}, near))
+            pieces_.add(IdleCause::host_compute, functions->name, functions->thread, part);
+        for (const Interval& part : subtract({queued}, near)) explain_rest_of_queue(gap, thread, part, call_name);
+    }
+    void explain_rest_of_queue(const IdleGap& gap, StringId thread, Interval queued, StringId call_name) {
         if (gap.dur <= kLaunchLatency || queued.length() <= kLaunchLatency)
             return pieces_.add(IdleCause::launch, call_name, thread, queued);
         std::optional<HostSegment> waiting = waiting_at(thread, queued.end - 1);
@@ -403,6 +447,7 @@ private:
     std::size_t begun_ = 0;                              // how many of them had begun
     std::unordered_map<StringId, bool> graph_launches_;  // by the call's name
     IntervalSet profiler_;
+    std::map<StreamOfProcess, HostFunctions> functions_;
     StringId overhead_name_ = kNoString;
     Pieces pieces_;
 };

@@ -15,6 +15,7 @@
 #include "collect/inject/counters/stall_session.h"
 #include "collect/inject/cupti/cupti_codes.h"
 #include "collect/inject/cupti/cupti_multiplexer.h"
+#include "collect/inject/cupti/other_client.h"
 #include "collect/inject/overhead_timer.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
@@ -43,6 +44,7 @@ struct StallState {
     std::uint32_t idle_contexts = 0;
     StallSession sessions[kMaxSampledContexts];
     Scratch payload;
+    SampledNames names;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 };
 std::atomic<StallState*> stall_state{nullptr};
@@ -88,7 +90,7 @@ void end_span(StallState& s, StallSession& session) noexcept {
     if (!session.running()) return;
     note_failure(s, session.stop(*s.cupti), session.device());
     for (std::size_t i = 0; i < kMaxReads && session.more(); ++i) {
-        StallSession::Failure failure = session.read(*s.cupti, s.payload);
+        StallSession::Failure failure = session.read(*s.cupti, s.payload, s.names);
         note_failure(s, failure, session.device());
         if (!failure) s.spool.write_read(s.payload.view());
     }
@@ -97,7 +99,7 @@ void end_span(StallState& s, StallSession& session) noexcept {
 void close(StallState& s, StallSession& session) noexcept {
     end_span(s, session);
     if (session.is_open()) {
-        note_failure(s, session.close(*s.cupti, s.payload), session.device());
+        note_failure(s, session.close(*s.cupti, s.payload, s.names), session.device());
         s.spool.write_read(s.payload.view());
     }
     session.forget();
@@ -227,6 +229,8 @@ void finish_stalls() noexcept {
     Turn turn(*s);
     if (!turn) return;
     for (StallSession& session : s->sessions) close(*s, session);
+    // All records were read. Those that another client was given may still be read.
+    if (!other_client().present()) s->names.free_all();
     s->active.store(false, std::memory_order_release);
     s->spool.finish();
 }

@@ -1,5 +1,6 @@
 #include "collect/inject/counters/stall_session.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -16,6 +17,31 @@ constexpr std::uint32_t kWorkerMs = 20;
 constexpr std::size_t kMaxFunctionName = 4096;  // longer names are cut, and do not resolve
 
 }  // namespace
+
+void SampledNames::add(char* name) noexcept {
+    if (name == nullptr || (2 * count_ >= room_ && !grow())) return;
+    std::size_t at = reinterpret_cast<std::uintptr_t>(name) / alignof(std::max_align_t);
+    while (slots_[at &= room_ - 1] != nullptr && slots_[at] != name) ++at;
+    count_ += slots_[at] == nullptr;
+    slots_[at] = name;
+}
+
+bool SampledNames::grow() noexcept {
+    SampledNames larger;
+    larger.room_ = room_ == 0 ? 64 : 2 * room_;
+    larger.slots_ = static_cast<char**>(std::calloc(larger.room_, sizeof *slots_));
+    if (larger.slots_ == nullptr) return false;  // a string that is not kept is not freed
+    for (std::size_t i = 0; i < room_; ++i) larger.add(slots_[i]);
+    std::free(slots_);
+    *this = larger;
+    return true;
+}
+
+void SampledNames::free_all() noexcept {
+    for (std::size_t i = 0; i < room_; ++i) std::free(slots_[i]);
+    std::free(slots_);
+    *this = {};
+}
 
 StallSession::Failure StallSession::open(const Cupti& cupti, std::uint32_t version, void* context, std::uint32_t device,
                                          std::uint32_t period) noexcept {
@@ -146,7 +172,7 @@ StallSession::Failure StallSession::stop(const Cupti& cupti) noexcept {
     return failure;
 }
 
-StallSession::Failure StallSession::read(const Cupti& cupti, Scratch& payload) noexcept {
+StallSession::Failure StallSession::read(const Cupti& cupti, Scratch& payload, SampledNames& names) noexcept {
     payload.clear();
     empty_data();
     pcs::GetData get;
@@ -157,11 +183,16 @@ StallSession::Failure StallSession::read(const Cupti& cupti, Scratch& payload) n
     bool full = code == kOutOfMemory || data_->buffer_full != 0;
     more_ = code == kCuptiSuccess && data_->remaining > 0 && data_->pcs > 0;
     if (code != kCuptiSuccess && !full) return {"cuptiPCSamplingGetData", code};
-    add_records(payload, full);
+    add_records(payload, names, full);
     return {};
 }
 
-void StallSession::add_records(Scratch& payload, bool full) noexcept {
+void StallSession::add_records(Scratch& payload, SampledNames& names, bool full) noexcept {
+    for (std::size_t i = 0; i < data_->pcs && i < kRoom; ++i) {
+        pcs::PcRecord record;
+        std::memcpy(&record, records_ + i * pcs::pc_record_bytes(version_), pcs::pc_record_bytes(version_));
+        names.add(record.name);
+    }
     spool::StallRead about{};
     about.span = span_;
     about.samples = data_->total;
@@ -190,7 +221,7 @@ void StallSession::add_records(Scratch& payload, bool full) noexcept {
     }
 }
 
-StallSession::Failure StallSession::close(const Cupti& cupti, Scratch& payload) noexcept {
+StallSession::Failure StallSession::close(const Cupti& cupti, Scratch& payload, SampledNames& names) noexcept {
     payload.clear();
     if (!open_) return {};
     open_ = running_ = false;
@@ -198,7 +229,7 @@ StallSession::Failure StallSession::close(const Cupti& cupti, Scratch& payload) 
     pcs::ContextParams parameters;
     parameters.context = context_;
     if (CuptiFailure failure = GPUPROF_CUPTI_CALL(cuptiPCSamplingDisable, parameters)) return failure;
-    if (data_->pcs > 0) add_records(payload, false);
+    if (data_->pcs > 0) add_records(payload, names, false);
     return {};
 }
 

@@ -13,6 +13,20 @@
 
 namespace gpuprof::inject {
 
+// Names of functions in samples, which are the client's to free when no record is read any more: records of samples and of
+// kernels may share one string (cupti_pcsampling.h, functionName). Each is kept once.
+class SampledNames {
+public:
+    void add(char* name) noexcept;
+    void free_all() noexcept;
+
+private:
+    bool grow() noexcept;
+
+    char** slots_ = nullptr;
+    std::size_t room_ = 0, count_ = 0;
+};
+
 class StallSession {
 public:
     using Failure = CuptiFailure;
@@ -28,10 +42,10 @@ public:
     Failure start(const Cupti& cupti) noexcept;
     Failure stop(const Cupti& cupti) noexcept;
     // After stop(), until more() is false: what CUPTI has, as the payload of a spool_stall_read.
-    Failure read(const Cupti& cupti, Scratch& payload) noexcept;
+    Failure read(const Cupti& cupti, Scratch& payload, SampledNames& names) noexcept;
     bool more() const noexcept { return more_; }
     // Disables it; the payload is what CUPTI had left, empty if nothing.
-    Failure close(const Cupti& cupti, Scratch& payload) noexcept;
+    Failure close(const Cupti& cupti, Scratch& payload, SampledNames& names) noexcept;
     // The context is gone; nothing is called.
     void forget() noexcept;
 
@@ -42,7 +56,7 @@ private:
     Failure read_reasons(const Cupti& cupti) noexcept;
     bool make_room() noexcept;
     Failure configure(const Cupti& cupti) noexcept;
-    void add_records(Scratch& payload, bool full) noexcept;
+    void add_records(Scratch& payload, SampledNames& names, bool full) noexcept;
     void empty_data() noexcept;
 
     void* context_ = nullptr;

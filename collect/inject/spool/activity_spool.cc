@@ -80,10 +80,14 @@ struct WantedKind {
     Kind kind;
     const char* what;
 };
-constexpr WantedKind kKinds[] = {
-    {Kind::memcpy, "copies"},       {Kind::memcpy_p2p, "copies between devices"},
-    {Kind::memset, "memsets"},      {Kind::overhead, "CUPTI's overhead"},
-    {Kind::jit, "JIT compilation"}, {Kind::external_correlation, "external correlation ids"}};
+constexpr WantedKind kKinds[] = {{Kind::memcpy, "copies"},
+                                 {Kind::memcpy_p2p, "copies between devices"},
+                                 {Kind::memset, "memsets"},
+                                 {Kind::overhead, "CUPTI's overhead"},
+                                 {Kind::host_launch, "functions of the host"},
+                                 {Kind::graph_host_node, "host nodes of graphs"},
+                                 {Kind::jit, "JIT compilation"},
+                                 {Kind::external_correlation, "external correlation ids"}};
 
 constexpr std::uint32_t kDisableMayBlock = 130000;  // CUDA 13.0
 
@@ -173,8 +177,8 @@ bool Activity::start() noexcept {
 
 bool Activity::switch_on(Kind kind, const char* what) noexcept {
     int code = cupti_multiplexer().set_kind(ClientId::ours, static_cast<std::uint32_t>(kind), true);
-    // CUPTI 11.8 has no records of JIT compilation. One refusal is kept, and that is not the one.
-    if (code != kCuptiSuccess && kind != Kind::jit) refuse(what, code);
+    // CUPTI 11.8 has no records of JIT compilation, and 13.0 none of functions of the host. One refusal is kept, and that is not the one.
+    if (code != kCuptiSuccess && kind < Kind::jit) refuse(what, code);
     return code == kCuptiSuccess;
 }
 

@@ -155,7 +155,8 @@ PodVector<Row> link(const Table& ops, Calls& by_process, LinkCounts& counts, Wit
                 known->note_work(ops.correlation[row]);
                 continue;
             }
-            if (has_no_call(row)) continue;
+            bool by_device = known != nullptr && !ops.correlation.has(row) && ops.graph_id.has(row);
+            if (by_device || has_no_call(row)) continue;  // a graph that the device launched has no call
             if (!checkable)
                 ++found.ops_uncheckable;
             else

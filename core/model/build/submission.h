@@ -22,6 +22,9 @@ Submission submission_of(std::string_view call);
 // The function's name without the prefix of its API.
 std::string_view bare_call_name(std::string_view call);
 
+// The kind, in the table sync, of a function of the host that a stream waits for.
+inline constexpr std::string_view kHostFunction = "Host Function";
+
 // Whether the name is of an API below SYCL: urEnqueueKernelLaunch, zeCommandListAppendLaunchKernel.
 bool is_sycl_call(std::string_view call);
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/format/bytes.h"
+#include "core/model/build/submission.h"
 #include "core/model/cuda_memory.h"
 #include "core/schema/meta_keys.h"
 #include "io/importers/spool/cupti_names.h"
@@ -41,6 +42,8 @@ Row add_span(Table& table, const cupti::Record& record, cupti::Field<std::uint64
     return row;
 }
 
+constexpr cupti::Field<std::uint32_t> kNoField{~std::uint32_t{0}};  // of a record that has no such field
+
 // The columns that all device work shares.
 template <class Table, class Fields>
 Row add_device_op(Table& table, const cupti::Record& record, const Fields& fields, StringId process) {
@@ -48,8 +51,10 @@ Row add_device_op(Table& table, const cupti::Record& record, const Fields& field
     table.process.set(row, process);
     table.device.set(row, static_cast<std::int32_t>(record.get(fields.device)));
     table.context.set(row, static_cast<std::int32_t>(record.get(fields.context)));
-    table.stream.set(row, record.get(fields.stream));
-    table.correlation.set(row, record.get(fields.correlation));
+    if (fields.stream.offset != kNoField.offset) table.stream.set(row, record.get(fields.stream));
+    // What a graph that the device launched does has no call.
+    if (std::uint32_t call = record.get(fields.correlation); call != 0 || record.get(fields.graph) == 0)
+        table.correlation.set(row, call);
     if (std::uint32_t graph = record.get(fields.graph); graph != 0) table.graph_id.set(row, graph);
     if (std::uint64_t node = record.get(fields.graph_node); node != 0)
         table.graph_node_id.set(row, static_cast<std::int64_t>(node));
@@ -65,6 +70,7 @@ namespace c = cupti::memcpy;
 namespace p = cupti::memcpy_p2p;
 namespace s = cupti::memset;
 namespace g = cupti::graph_trace;
+namespace dg = cupti::device_graph_trace;
 constexpr OpFields kKernelFields{k::start,   k::end,    k::graph_node,  k::device,
                                  k::context, k::stream, k::correlation, k::graph};
 constexpr OpFields kMemcpyFields{c::start,   c::end,    c::graph_node,  c::device,
@@ -75,6 +81,8 @@ constexpr OpFields kMemsetFields{s::start,   s::end,    s::graph_node,  s::devic
                                  s::context, s::stream, s::correlation, s::graph};
 constexpr OpFields kGraphFields{g::start,   g::end,    cupti::kNowhere, g::device,
                                 g::context, g::stream, g::correlation,  g::graph};
+constexpr OpFields kDeviceGraphFields{dg::start,   dg::end,  cupti::kNowhere, dg::device,
+                                      dg::context, kNoField, kNoField,        dg::graph};
 
 }  // namespace
 
@@ -109,7 +117,10 @@ bool SpoolDecoder::take_activity(std::string_view payload) {
             case Kind::synchronization: add_sync(record); break;
             case Kind::memory2: add_memory(record); break;
             case Kind::jit: add_jit(record); break;
-            case Kind::graph_trace: add_graph(record); break;
+            case Kind::graph_trace: add_graph(record, false); break;
+            case Kind::device_graph_trace: add_graph(record, true); break;
+            case Kind::graph_host_node: add_host_function(record, true); break;
+            case Kind::host_launch: add_host_function(record, false); break;
             default: break;  // recorded for other clients; no table holds it
         }
     }
@@ -127,7 +138,7 @@ bool SpoolDecoder::has_times(const cupti::Record& record, cupti::Field<std::uint
     else if (!is_time(end))
         batch_.lose(Loss::unfinished_op, file_);
     bool both = is_time(start) && is_time(end);
-    if (!both) ++left_out_[kind];
+    if (!both && kind != nullptr) ++left_out_[kind];
     return both;
 }
 
@@ -222,6 +233,24 @@ void SpoolDecoder::add_sync(const cupti::Record& record) {
     table.correlation.set(row, record.get(y::correlation));
 }
 
+// A function of the host, launched or a node of a graph, that a stream waits for. It is no wait of the calling thread.
+void SpoolDecoder::add_host_function(const cupti::Record& record, bool node) {
+    namespace h = cupti::host_launch;  // both begin in the same way
+    namespace n = cupti::graph_host_node;
+    auto start = node ? n::start : h::start, end = node ? n::end : h::end;
+    if (!has_times(record, start, end, nullptr)) return;
+    SyncTable& table = batch_.tables.sync;
+    Row row = add_span(table, record, start, end);
+    seen(static_cast<TimeNs>(record.get(end)));
+    table.process.set(row, process_key_);
+    table.device.set(row, static_cast<std::int32_t>(record.get(h::device)));
+    table.context.set(row, static_cast<std::int32_t>(record.get(h::context)));
+    table.stream.set(row, record.get(h::stream));
+    table.kind.set(row, batch_.intern(kHostFunction));
+    table.thread.set(row, thread_key(record.get(node ? n::thread : h::thread)));
+    table.correlation.set(row, record.get(h::correlation));
+}
+
 // Device memory only: host allocations do not belong to the device.
 void SpoolDecoder::add_memory(const cupti::Record& record) {
     namespace m = cupti::memory2;
@@ -254,12 +283,12 @@ void SpoolDecoder::add_jit(const cupti::Record& record) {
 }
 
 // At graph level, only the whole launch of a graph is known: one row that spans it.
-void SpoolDecoder::add_graph(const cupti::Record& record) {
+void SpoolDecoder::add_graph(const cupti::Record& record, bool by_device) {
     if (!has_times(record, g::start, g::end, meta_key::kCountedGraphs)) return;
     KernelTable& table = batch_.tables.kernel;
-    Row row = add_device_op(table, record, kGraphFields, process_key_);
+    Row row = add_device_op(table, record, by_device ? kDeviceGraphFields : kGraphFields, process_key_);
     seen(table.start[row]);
-    table.name.set(row, batch_.intern(fmt::format("CUDA graph {}", record.get(g::graph))));
+    table.name.set(row, batch_.intern(fmt::format("CUDA graph {}", record.get(by_device ? dg::graph : g::graph))));
     ++whole_graphs_;
 }
 

@@ -120,7 +120,8 @@ void SpoolDecoder::leave_out_what_is_outside() {
         keep_rows(table, first, [&](Row row) {
             if (launched.count(table.correlation[row]) != 0) return true;
             bool kept = in_window(table.start[row], table.dur[row]);
-            if (kept) ++left_out_[meta_key::kCountedCalls];  // submitted outside the windows
+            if (kept && table.correlation.has(row))
+                ++left_out_[meta_key::kCountedCalls];  // submitted outside the windows
             return kept;
         });
     };

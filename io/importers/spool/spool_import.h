@@ -60,7 +60,8 @@ private:
     void add_sync(const cupti::Record& record);
     void add_memory(const cupti::Record& record);
     void add_jit(const cupti::Record& record);
-    void add_graph(const cupti::Record& record);
+    void add_graph(const cupti::Record& record, bool by_device);
+    void add_host_function(const cupti::Record& record, bool node);
     void add_threads();
     void add_facts();
     void align_clocks();

@@ -28,6 +28,7 @@ InClient::What InClient::now() { return in_client; }
 
 bool wants(const Client& client, std::uint32_t kind, std::uint32_t cbid) {
     if (kind >= kKinds) return false;
+    if (kind == kDeviceGraph) kind = kGraphTrace;  // as if the program had called cuptiActivityEnableDeviceGraph
     bool whole_kind = client.kinds[kind].load(std::memory_order_relaxed);
     if (kind != kDriver && kind != kRuntime) return whole_kind;
     std::uint32_t domain = kind == std::uint32_t{kDriver} ? kDriverDomain : kRuntimeDomain;

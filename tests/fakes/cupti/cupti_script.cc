@@ -96,6 +96,9 @@ Fields fields_of(std::uint32_t kind) {
         case 49: return {32, 0, 12, 48, 0};  // memory
         case kGraphTrace: return {8, 16, 4, 0, 0};
         case 52: return {16, 24, 32, 0, 0};  // jit
+        case kDeviceGraph: return {8, 16, 0, 0, 0};
+        case kHostNode: return {40, 48, 16, 32, 36};
+        case kHostLaunch: return {32, 40, 16, 20, 24};
         default: return {};
     }
 }

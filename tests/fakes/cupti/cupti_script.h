@@ -64,7 +64,10 @@ enum : std::uint32_t {
     kCudaEvent = 36,
     kSynchronization = 38,
     kExternalCorrelation = 39,
-    kGraphTrace = 51
+    kGraphTrace = 51,
+    kDeviceGraph = 53,
+    kHostNode = 56,
+    kHostLaunch = 58
 };
 
 constexpr bool is_device_work(std::uint32_t kind) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace fake_cupti {
@@ -78,7 +79,9 @@ std::size_t breaches();
 std::uint32_t bytes_of_kind(std::uint32_t kind);  // 0: none was delivered
 void count_breach(const char* what);
 
-// Gives a record of overhead its data; see overhead_data.cc.
+// Gives a record of overhead its data; see client_memory.cc.
 void add_overhead_data(unsigned char* record, std::size_t bytes);
+// A name of a function, the same each time, which the client frees in the end. A breach if it did already.
+char* sampled_name(const std::string& function);
 
 }  // namespace fake_cupti

@@ -14,7 +14,8 @@
 namespace fake_cupti {
 namespace {
 
-constexpr std::uint32_t kNewestVersion = 130001, kFirstMultiple = 130301, kFirstMultipleDriver = 13030;
+constexpr std::uint32_t kNewestVersion = 130001, kFirstWithHostNodes = 130100, kFirstMultiple = 130301,
+                        kFirstMultipleDriver = 13030;
 // The process in which a kind was switched on first.
 std::atomic<pid_t> home{0};
 std::atomic<bool> any_kind{false}, allowed{false};
@@ -71,7 +72,8 @@ int home_process() { return home; }
 
 int set_kind(Client& client, const char* function, std::uint32_t kind, bool on, bool dump) {
     Switching switching(client, function, on);
-    if (kind == 0 || kind >= kKinds) return kInvalidKind;
+    if (kind == 0 || kind >= kKinds || kind == kDeviceGraph) return kInvalidKind;
+    if (kind >= kHostNode && version_now() < kFirstWithHostNodes) return kInvalidKind;
     if (on && !client.channel.has_client() && !client.channel.torn_down)
         count_breach("a kind is switched on before the functions for buffers are registered");
     if (int refused = on ? check_kernel_kind(function, kind) : kSuccess) return refused;

@@ -71,7 +71,7 @@ bool fill(Sampler& sampler, pcs::PcData& data, std::size_t keep) {
         if (record.size != bytes || record.stalls == nullptr) return false;
         record.cubin = sample.module < script.modules.size() ? crc_of(script.modules[sample.module]) : sample.module;
         record.offset = sample.offset;
-        record.name = const_cast<char*>(sample.function.c_str());
+        record.name = sampled_name(sample.function);
         record.count = 0;
         for (auto [reason, count] : sample.counts) record.stalls[record.count++] = {reason, count * runs};
         std::memcpy(at, &record, bytes);

@@ -60,6 +60,9 @@ LAYOUTS = {
     "SYNCHRONIZATION": (38, "Ikind Itype Qstart Qend IcorrelationId IcontextId IstreamId IcudaEventId Q_ IreturnValue I_"),
     "MEMORY2": (49, "Ikind Iop ImemoryKind IcorrelationId Qaddress Qbytes Qtimestamp Q_ IprocessId IdeviceId IcontextId "
                 "IstreamId Pname IisAsync I_ I_ I_ QpoolAddress Q_ QpoolSize Qutilized Psource"),
+    "GRAPH_HOST_NODE": (56, "Ikind IstreamId IcontextId IdeviceId IcorrelationId IgraphId QgraphNodeId IprocessId IthreadId Qstart Qend"),
+    "HOST_LAUNCH": (58, "Ikind IstreamId IcontextId IdeviceId IcorrelationId IprocessId IthreadId I_ Qstart Qend"),
+    "DEVICE_GRAPH_TRACE": (53, "Ikind IdeviceId Qstart Qend IgraphId IlauncherGraphId IdeviceLaunchMode IcontextId QstreamId Q_"),
     "GRAPH_TRACE": (51, "Ikind IcorrelationId Qstart Qend IdeviceId IgraphId IcontextId IstreamId Q_ I_ I_"),
     "JIT": (52, "Ikind IentryType IoperationType IdeviceId Qstart Qend IcorrelationId I_ Q_ QcacheSize PcachePath "
             "IprocessId IthreadId"),
@@ -79,6 +82,7 @@ VERSIONS["11.8"] = (18, VERSIONS["12.1"][1] | {"KERNEL": 200})
 MORE_FUNCTIONS = {(1, 119): "cuEventRecord", (1, 121): "cuEventSynchronize", (1, 126): "cuStreamSynchronize",
                   (1, 495): "cuStreamBeginCapture", (1, 497): "cuStreamEndCapture", (1, 846): "cuStreamBeginRecaptureToGraph",
                   (1, 477): "cuLaunchCooperativeKernel", (1, 514): "cuGraphLaunch",
+                  (1, 527): "cuLaunchHostFunc", (2, 284): "cudaLaunchHostFunc_v10000",
                   (1, 295): "cuStreamWaitEvent", (1, 308): "cuProfilerStart", (1, 309): "cuProfilerStop",
                   (1, 436): "cuStreamWaitEvent_ptsz", (1, 441): "cuEventRecord_ptsz", (1, 587): "cuEventRecordWithFlags",
                   (2, 135): "cudaEventRecord_v3020", (2, 137): "cudaEventSynchronize_v3020",

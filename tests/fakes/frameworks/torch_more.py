@@ -103,14 +103,27 @@ class DataLoader:
             yield Anything(), Anything()
 
 
+class Stream(Anything):
+    """A wait for an event of the other stream plays the recording of that event and the wait for it."""
+
+    name = "side"
+
+    def wait_event(self, _event):
+        launches.launch(f"wait_on_{self.name}.script")
+
+
+class MainStream(Stream):
+    name = "main"
+
+
 class Timed:
     """An event by the host's clock."""
 
     def __init__(self, enable_timing=False):
         self.at = None
 
-    def record(self):
-        self.at = time.perf_counter()
+    def record(self, stream=None):
+        self.at, self.stream = time.perf_counter(), stream
 
     def synchronize(self):
         time.sleep(0.001)
@@ -162,6 +175,6 @@ def install(torch):
     torch.add = torch.mm = torch.matmul = torch.tanh = torch.softmax = operator
     torch.autocast = span
     torch.cuda.nvtx = types.SimpleNamespace(range=marked, range_push=push, range_pop=pop)
-    torch.cuda.graph, torch.cuda.CUDAGraph, torch.cuda.Stream, torch.cuda.Event = span, Anything, Anything, Timed
-    torch.cuda.current_stream, torch.cuda.synchronize = quiet, lambda *_: None
+    torch.cuda.graph, torch.cuda.CUDAGraph, torch.cuda.Stream, torch.cuda.Event = span, Anything, Stream, Timed
+    torch.cuda.current_stream, torch.cuda.synchronize = MainStream, lambda *_: None
     torch.cuda.stream = span

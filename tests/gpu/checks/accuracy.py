@@ -73,4 +73,4 @@ def energy(case):
         case.measured(f"{region['asked_s']} s: {'absent' if joule is None else f'{joule:.2f} J'}, by power {by_power:.2f} J", **{f"energy_{region['asked_s']}_j": joule})
         if joule is not None:
             bound = 0.10 if seconds >= 4 else 0.30 if seconds >= 1 else 1.0
-            case.expect(by_power / (1 + bound) <= joule <= by_power * (1 + bound), f"{region['asked_s']} s: {joule:.2f} J, by power {by_power:.2f} J")
+            case.expect(by_power / (1 + bound) <= joule <= by_power * (1 + bound), f"{region['asked_s']} s: {joule:.2f} J, by power {by_power:.2f} J", of_times=True)

@@ -69,7 +69,8 @@ def judge(case, said):
     case.expect(done.status in (0, 1), f"evaluate: {done.why()}")
     violations = [violation["text"] if isinstance(violation, dict) else violation for violation in answer.get("violations", [])]
     case.measured(f"exit {done.status}, timer {answer.get('timer')}, speedup {answer.get('speedup')}; {'; '.join(violations) or 'no violation'}", violations=violations)
-    case.expect(bool(violations) == refused, f"{said}: " + ("was not refused" if refused else f"was refused: {violations}"))
+    case.expect(violations or not refused, f"{said}: was not refused")
+    case.expect(refused or not violations, f"{said}: was refused: {violations}", of_times=True)  # "clocks disagree" where a call waits for a CPU
 
 
 def add_candidate(name, said, refused):
@@ -95,9 +96,9 @@ def judge_verdict(case, answer, truth):
     titles = [finding["title"] for finding in answer.get("findings", [])]
     case.measured(f"{verdict.get('name')} ({verdict.get('share_pct') or 0:.1f} %): {verdict.get('because')}; findings: {'; '.join(titles) or 'none'}",
                   verdict=verdict.get("name"), share_pct=verdict.get("share_pct"))
-    case.expect(verdict.get("name") in truth["verdicts"], f"the verdict is {verdict.get('name')}: the truth is {' or '.join(truth['verdicts'])}, since {truth['why']}")
+    case.expect(verdict.get("name") in truth["verdicts"], f"the verdict is {verdict.get('name')}: the truth is {' or '.join(truth['verdicts'])}, since {truth['why']}", of_times=True)
     if "finding" in truth:
-        case.expect(any(truth["finding"] in title.lower() for title in titles), f"no finding about {truth['finding']}: {titles}")
+        case.expect(any(truth["finding"] in title.lower() for title in titles), f"no finding about {truth['finding']}: {titles}", of_times=True)
 
 
 def add_verdict(name):

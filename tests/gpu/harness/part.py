@@ -36,7 +36,7 @@ class Journal:
             return  # the line that was being written when the part was killed
         if "begun" in entry:
             self.begun[entry["begun"]] = self.begun.get(entry["begun"], 0) + 1
-        elif entry.get("verdict") == UNREACHED:  # it ended well, and goes on in another run
+        elif entry.get("verdict") == UNREACHED and not entry.get("final"):  # it ended well, and goes on in another run
             self.partly[entry["name"]] = entry
             self.begun.pop(entry["name"], None)
         elif "name" in entry:
@@ -108,7 +108,7 @@ class Part:
         seconds = round(time.monotonic() - begun, 1)
         told = read_json(folder / "verdict.json")
         if told:
-            return self._ended(entry, told["verdict"], told["reason"], seconds)
+            return {**self._ended(entry, told["verdict"], told["reason"], seconds), "final": told.get("final", False)}
         if status is not None:
             return self._ended(entry, FAILED, f"the check itself ended with {status}; see {check.name}/error.txt", seconds)
         if limit_s < check.limit_s:

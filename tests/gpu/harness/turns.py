@@ -86,4 +86,4 @@ def compare(case, name, unit, figures, bounds):
         found = ratio(figures[way], figures[base])
         case.measured(f"{way} {found}", **{f"{name}_{way}": dataclasses.asdict(found)})
         if way in bounds:
-            case.expect(found.low <= bounds[way], f"{name}: {way} costs {found}, more than x{bounds[way]:.2f}")
+            case.expect(found.low <= bounds[way], f"{name}: {way} costs {found}, more than x{bounds[way]:.2f}", of_times=True)

@@ -9,15 +9,17 @@ import collections
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 from injected import sanitized
 from nightly import pairs
 from patience import HANGS_S
-from played import fake_environment
+from played import PLAY, fake_environment
 from program import Outcome
 from recordings_of_cupti import kernels_in, lines, script_of_records, without_capture
 
@@ -86,6 +88,25 @@ def test_every_shape_is_measured_beside_the_trace(program, tmp_path, script):
     assert {row["process"] for row in rows} == {run.table("process")[0]["key"]}
     assert run.table("device")
     assert run.losses("unmeasured_kernel") == {}
+
+
+MAPPING = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[1])
+""" + PLAY.replace("sys.argv[1]", "sys.argv[2]") + "play(0, b'start')"
+
+
+def test_counters_are_planned_with_the_cupti_that_the_program_mapped(program, tmp_path, script):
+    """The planner begins with the loader's libcupti; the program has mapped another one, which the first run shows."""
+    own, capture = tmp_path / "own/libcupti.so.13", tmp_path / "run.gpuprof"
+    own.parent.mkdir()
+    shutil.copy2(program.fakes / "libcupti.so.13", own)
+    done = subprocess.run([program.path, "counters", "-o", capture, "--set", "triage", "--", sys.executable, "-c", MAPPING, own, script],
+                          env=fake_environment(program, GPUPROF_FAKE_COUNTERS=""), capture_output=True, text=True, timeout=HANGS_S, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"measuring with the program's own CUPTI, {own}" in " ".join(done.stderr.split()), done.stderr
+    assert program.stored(capture, "profiled_kernel")
+    assert {row["value"] for row in program.stored(capture, "meta") if row["key"] == "cupti_path"} == {str(own)}
 
 
 def test_what_was_measured_is_found_in_the_timeline(program, tmp_path, script):

@@ -57,7 +57,7 @@ def test_data_of_overhead_is_freed(program, record):
     """Each record of overhead may have data, which are the client's (cupti_activity.h, overheadData)."""
     records = lines()
     count = sum(record["kind"] == "OVERHEAD" for record in records)
-    _, said = record(records, environment={"GPUPROF_FAKE_OVERHEAD_DATA": "1"})
+    _, said = record(records, environment={"GPUPROF_FAKE_CLIENT_MEMORY": "1"})
     assert count > 0 and f"0 of {count} data of overhead were not freed" in said
 
 

@@ -60,6 +60,13 @@ sample gemm_naive {ADD} 1 16 6=5
     return run
 
 
+def test_names_of_functions_are_freed_once_at_the_end(sampled):
+    """Records share them, so they are freed after the last one was read; freeing one twice would end the program."""
+    run = sampled(environment={"GPUPROF_FAKE_CLIENT_MEMORY": "1"})
+    assert run.says("fake libcupti: 0 of 2 names of functions were not freed"), run.outcome.errors
+    assert counts_of(run) == expected(RUNS, GEMMS)
+
+
 def counts_of(run):
     counts = collections.Counter()
     for row in run.table("instruction_counter"):
