@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <vector>
 
 #include "analyze/facts/steps/phases.h"

@@ -1,6 +1,7 @@
 // Every analysis of a trace and its first answer as the JSON of `report`, and the busy strip of each device.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
