@@ -1,6 +1,7 @@
 // Every analysis of a trace and its first answer as the JSON of `report`, and the busy strip of each device.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -67,6 +68,8 @@ struct AnswerJson {
 
 // `facts` is of the whole trace; of its options, the row limit does not count. Like `report`, the answer covers the part with the most work if a start-up was
 // recorded too.
-Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail = StepDetail::slowest);
+// `on_known` gets the verdict and the findings as sentences before the tables are made, which takes longest.
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail = StepDetail::slowest,
+                               const std::function<void(std::vector<std::string>)>& on_known = {});
 
 }  // namespace gpuprof::view

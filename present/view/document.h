@@ -4,11 +4,13 @@
 // then the fields of events.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/files/sink.h"
 #include "core/base/result.h"
@@ -22,7 +24,8 @@ namespace gpuprof::inline view {
 // What takes time while a recording is prepared for the page.
 enum class ViewStage { reading, analysing, arranging };
 std::string_view name_of(ViewStage stage);
-using StageReport = std::function<void(ViewStage)>;
+// `known`: sentences of the answer, once it is known; empty otherwise.
+using StageReport = std::function<void(ViewStage, std::vector<std::string> known)>;
 
 class ViewDocument {
 public:
@@ -65,6 +68,9 @@ struct ViewPair {
     ViewDocument document;
     std::optional<Base> base = {};
 };
+
+// About how many bytes write_single_file will write for `pair`, from a sample of its blobs.
+std::uint64_t estimated_bytes(const ViewPair& pair);
 
 // `page` (the built viewer) with all content embedded: one self-contained file.
 Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink);

@@ -8,7 +8,7 @@ import { tableOf, type ReportTable } from "../model/recording/report.ts";
 import { PLAIN, type TableShape } from "../model/table/table_shape.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
-import { ComparisonVerdict } from "./comparison/verdict.tsx";
+import { ComparisonVerdict, Metrics } from "./comparison/verdict.tsx";
 import { differenceCaption } from "./pictures/caption.ts";
 import { Timelines } from "./comparison/timelines.tsx";
 import { DifferenceTables, type Place } from "./steps/difference_tables.tsx";
@@ -31,12 +31,16 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
   return (
     <article class="answer comparison">
       <DataQuality lines={report.trust} />
-      <div class="columns">
-        <ComparisonVerdict report={report} />
-        <Attribution table={tableOf(report, "attribution")} caption={caption} onOpen={show} />
-      </div>
+      <ComparisonVerdict report={report} />
       <div ref={timelines}>
         <Timelines comparison={comparison} status={status} onClear={() => setStatus("")} />
+      </div>
+      <div class="columns">
+        <Attribution table={tableOf(report, "attribution")} caption={caption} onOpen={show} />
+        <section aria-label="Metrics of both recordings">
+          <h2>Metrics</h2>
+          <Metrics report={report} />
+        </section>
       </div>
       <ShownSteps comparison={comparison} />
       <Differences viewer={comparison.next} tables={report.tables} onOpen={show} />
@@ -47,8 +51,8 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
 /** What differs between the two steps that the timelines show, unlike the tables below, which are means over all. */
 function ShownSteps({ comparison }: { comparison: Comparison }) {
   const { base, next } = comparison;
-  useViewerState(base, (state) => state.ownStep);
-  useViewerState(next, (state) => `${state.ownStep} ${state.aligned}`);
+  useViewerState(base, (state) => state.comparison.ownStep);
+  useViewerState(next, ({ comparison: { ownStep, aligned } }) => `${ownStep} ${aligned}`);
   const { pair } = comparison;
   const key = `${pair.base.from} ${pair.base.to} ${pair.next.from} ${pair.next.to}`;
   const before = useMemo((): Place => ({ label: "BASE", viewer: base, range: pair.base }), [comparison, key]);
@@ -66,14 +70,14 @@ type OnRow = (table: ReportTable, row: number) => void;
 type DifferencesProps = { viewer: Viewer; tables: readonly ReportTable[]; onOpen: OnRow };
 
 function Differences({ viewer, tables, onOpen }: DifferencesProps) {
-  const name = useViewerState(viewer, (state) => state.differences ?? "kernels");
-  const shape = useViewerState(viewer, (state) => state.differenceShape);
+  const name = useViewerState(viewer, (state) => state.comparison.differences ?? "kernels");
+  const shape = useViewerState(viewer, (state) => state.comparison.shape);
   const table = tables.find((each) => each.name === name) ?? tables[0];
   if (table === undefined) return null;
   const canOpen = table.columns.some((column) => column.name === "name");
-  const showTable = (differences: string) => viewer.set({ differences, differenceShape: PLAIN });
+  const showTable = (differences: string) => viewer.set({ comparison: { differences, shape: PLAIN } });
   const setShape = (change: Partial<TableShape>) =>
-    viewer.set({ differenceShape: { ...viewer.state.differenceShape, ...change } });
+    viewer.set({ comparison: { shape: { ...viewer.state.comparison.shape, ...change } } });
   return (
     <section class="differences" aria-label="Differences">
       <h2>Differences</h2>

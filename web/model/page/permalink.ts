@@ -3,7 +3,7 @@
 // have that side before the key (base.sel=kernel:3). The theme is the reader's choice. Unknown keys are ignored, so
 // that a link from a newer viewer opens in an older one.
 
-import { FIELDS, type Change, type Field, type Link } from "./address_fields.ts";
+import { FIELDS, valueAt, type Change, type Field, type Link } from "./address_fields.ts";
 import type { State } from "./state.ts";
 
 export type { Link } from "./address_fields.ts";
@@ -28,6 +28,14 @@ const otherSide = (side: Side): Side => (side === "base" ? "new" : "base");
 /** Fields that follow from those of the side shown: both have one page, and aligned timelines one window. */
 const isShared = ({ of }: Field, { page }: State): boolean => of === "page" || (of === "view" && page === "comparison");
 
+/** A link to what is shown, which says what recording it is about. */
+export const sharedLink = (snapshot: Snapshot, recording: string): string =>
+  `${linkOf(snapshot)}&of=${encode(recording)}`;
+
+/** The recording that a link is about; null: it does not say. */
+export const recordingOf = (fragment: string): string | null =>
+  readParts(fragment).get("of")?.at(-1) ?? null;
+
 export function linkOf({ side, shown, other }: Snapshot): string {
   const parts = side === "base" ? ["side=base"] : [];
   const write = (prefix: string, fields: readonly Field[], state: State) => {
@@ -44,7 +52,7 @@ function valuesOf(field: Field, state: State): readonly string[] {
   return typeof written === "string" ? [written] : written;
 }
 
-export function readLink(fragment: string): LinkedSides {
+function readParts(fragment: string): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const at = part.indexOf("=");
@@ -52,6 +60,11 @@ export function readLink(fragment: string): LinkedSides {
     const key = part.slice(0, at);
     values.set(key, [...(values.get(key) ?? []), decode(part.slice(at + 1))]);
   }
+  return values;
+}
+
+export function readLink(fragment: string): LinkedSides {
+  const values = readParts(fragment);
   const side: Side = values.get("side")?.at(-1) === "base" ? "base" : "new";
   const read = (prefix: string): Link =>
     Object.assign({}, ...FIELDS.map((field) => field.read(values.get(prefix + field.key) ?? [])));
@@ -70,7 +83,7 @@ export function changeBetween(before: Snapshot, now: Snapshot): { change: Change
 }
 
 function changedFields(before: State, now: State): Field[] {
-  const touched = FIELDS.filter(({ of }) => of !== null && before[of] !== now[of]);
+  const touched = FIELDS.filter(({ of }) => of !== null && valueAt(before, of) !== valueAt(now, of));
   return touched.filter((field) => JSON.stringify(field.write(before)) !== JSON.stringify(field.write(now)));
 }
 

@@ -2,7 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { SavePicture } from "../pictures/save_picture.tsx";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { noteOf, type Report } from "../../model/recording/report.ts";
+
+/** The properties of every chart. */
+export interface ChartProps {
+  viewer: Viewer;
+  report: Report;
+}
 
 interface Props {
   id: string;
@@ -35,8 +42,7 @@ export const NO_KERNELS = { table: "kernels", otherwise: "No kernels were record
 export function MissingChart({ id, title, report, table, otherwise }: MissingChartProps) {
   return (
     <section class="chart-section missing" id={id} aria-label={title}>
-      <h2>{title}</h2>
-      <p class="about">{noteOf(report, table) ?? otherwise}</p>
+      <h2>{title}</h2> <p class="about">{noteOf(report, table) ?? otherwise}</p>
     </section>
   );
 }

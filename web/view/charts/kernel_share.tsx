@@ -2,16 +2,15 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { DIMMED, colorOf } from "../../layout/colors.ts";
-import { shortName } from "../../layout/short_name.ts";
 import { plural, duration, exact } from "../../layout/time_text.ts";
 import { treemap } from "../../layout/treemap.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recording/report.ts";
+import { NameText } from "../parts/name_text.tsx";
 import { KindLegend } from "../parts/kind_legend.tsx";
 import { showRow } from "../../model/table/row_navigation.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { px, useWidth } from "../parts/use_width.ts";
-import { ChartSection, MissingChart, NO_KERNELS } from "./chart_section.tsx";
+import { ChartSection, MissingChart, NO_KERNELS, type ChartProps } from "./chart_section.tsx";
 
 const HEIGHT = 300; // css pixels
 const MIN_SHARE = 0.004; // minimum share of kernel time for a separate area
@@ -57,13 +56,13 @@ export function KernelShare({ viewer, report }: ChartProps) {
               aria-label={isWide && box.height > 16 ? undefined : `${name}: ${label}`}
               onClick={() => (row === null ? viewer.openTable("kernels") : void showRow(viewer, report, table, row))}
             >
-              {isWide && box.height > 16 && <span>{shortName(name)}</span>}
+              {isWide && box.height > 16 && <NameText name={name} />}
               {isWide && box.height > 34 && <span>{box.width > MIN_TIME_WIDTH ? label : share}</span>}
             </button>
           );
         })}
       </div>
-      <KindLegend viewer={viewer} />
+      <KindLegend viewers={[viewer]} />
     </ChartSection>
   );
 }

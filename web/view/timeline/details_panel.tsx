@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { columnDoc, pct } from "../../layout/cell_text.ts";
 import { kindOf } from "../../model/recording/event_kind.ts";
+import { visible } from "../../layout/short_name.ts";
 import { amount, duration, exact, grouped, moment, unitText } from "../../layout/time_text.ts";
 import { detailsOf, type Details, type EventRef } from "../../model/page/details.ts";
 import { eventOfThread, idleRowOf } from "../../model/page/gap_links.ts";
@@ -12,7 +13,7 @@ import { showRowAbout } from "../../model/table/row_navigation.ts";
 import type { Row } from "../../model/recording/recording.ts";
 import type { ColumnSpec } from "../../model/recording/manifest.ts";
 import type { SourceLine } from "../../model/kernel/source_lines.ts";
-import type { Selection } from "../../model/page/state.ts";
+import type { Selection } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { Value } from "../../read/column.ts";
 import { CopyButton } from "../parts/copy_button.tsx";
@@ -42,7 +43,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
         <span>{kindOf(selection.table)}</span>
         <button onClick={() => viewer.choose(null)}>Clear</button>
       </h2>
-      <p class="full">{selection.name}</p>
+      <p class="full">{visible(selection.name)}</p>
       <p class="buttons">
         <CopyButton text={() => selection.name} label="Copy name" title="Copy the full name" />{" "}
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
@@ -99,7 +100,7 @@ function Times({ selection }: { selection: Selection }) {
 }
 
 // Shown as links above, or used only by the viewer.
-const LINKS = new Set(["name", "lane", "launch", "work_table", "work_row", "work_count"]);
+const LINKS = new Set(["name", "dur", "lane", "launch", "work_table", "work_row", "work_count"]);
 
 /** By column: what its value leads to. */
 type Links = Record<string, () => void>;
@@ -127,7 +128,9 @@ function Fields({ details, links }: { details: Details; links: Links }) {
   return (
     <table>
       <tbody>
-        {length !== null && <Field name="exactly" doc="Duration to the nanosecond." value={exact(length)} />}
+        {length !== null && (
+          <Field name="duration" doc="Also to the nanosecond." value={exact(length)} short={`${duration(length)} = `} />
+        )}
         {shape !== null && <Field name="grid, block" doc="Blocks of the launch, threads of a block." value={shape} />}
         {spec.map((column) => {
           const value = row.value(column.name);
@@ -149,11 +152,13 @@ function Fields({ details, links }: { details: Details; links: Links }) {
   );
 }
 
-function Field({ name, doc, value }: { name: string; doc: string; value: string }) {
+type FieldProps = { name: string; doc: string; value: string; short?: string };
+
+function Field({ name, doc, value, short = "" }: FieldProps) {
   return (
     <tr title={doc}>
       <th scope="row">{name}</th>
-      <td>{value}</td>
+      <td title={value}>{short}{value}</td>
     </tr>
   );
 }
@@ -167,6 +172,11 @@ function shapeOf(row: Row): string | null {
   const shown = sizes.map((axes) => axes.slice(0, axes.findLastIndex((size) => size !== null && size > 1) + 1 || 1));
   return shown.map((axes) => axes.map((size) => grouped(size ?? 1)).join(" × ")).join(", ");
 }
+
+const shapeText = (event: Details["next"]): string => {
+  const shape = event?.same ? shapeOf(event.same) : null;
+  return shape === null ? "" : `${shape}; `;
+};
 
 function text(value: Value, column: ColumnSpec): string {
   if (value === null) return "–";
@@ -208,8 +218,8 @@ function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }
           <dd>{causes.map(({ cause, ns }) => `${cause} ${duration(ns)}`).join(", ")}</dd>
         </>
       )}
-      {link("previous", previous, (of, { to }) => `gap ${duration(of.from - to)}`)}
-      {link("next", next, (of, { from }) => `gap ${duration(from - of.to)}`)}
+      {link("previous", previous, (of, { to }) => `${shapeText(previous)}gap ${duration(of.from - to)}`)}
+      {link("next", next, (of, { from }) => `${shapeText(next)}gap ${duration(from - of.to)}`)}
     </dl>
   );
 }
