@@ -2,7 +2,7 @@
 // thousand rows cost no more than the pixels they cover.
 
 import type { Band } from "./display.ts";
-import type { Range } from "../model/page/state.ts";
+import type { Range } from "../model/recording/range.ts";
 
 const MIN_WIDTH = 2;
 

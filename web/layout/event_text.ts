@@ -1,7 +1,7 @@
 // One event in words, for those who do not see where it is drawn.
 
 import type { Recording } from "../model/recording/recording.ts";
-import type { Selection } from "../model/page/state.ts";
+import type { Selection } from "../model/recording/range.ts";
 import { kindOf } from "../model/recording/event_kind.ts";
 import { duration, moment } from "./time_text.ts";
 

@@ -5,7 +5,7 @@
 import { BLOB, COUNT, END, levelFor, START } from "../model/recording/lane.ts";
 import type { Lane, Level } from "../model/recording/manifest.ts";
 import { firstAbove, type Slices } from "../model/recording/slices.ts";
-import type { Range } from "../model/page/state.ts";
+import type { Range } from "../model/recording/range.ts";
 import { LOADING } from "./colors.ts";
 import type { Coverage } from "./coverage.ts";
 

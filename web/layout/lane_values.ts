@@ -4,7 +4,7 @@
 import { BLOB, levelFor, START } from "../model/recording/lane.ts";
 import type { Lane } from "../model/recording/manifest.ts";
 import { firstAbove } from "../model/recording/slices.ts";
-import type { Range } from "../model/page/state.ts";
+import type { Range } from "../model/recording/range.ts";
 import type { Values } from "../model/recording/values.ts";
 import type { Plot } from "./display.ts";
 import { amount } from "./time_text.ts";

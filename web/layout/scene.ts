@@ -5,7 +5,8 @@ import type { LaneArrow } from "../model/recording/lane.ts";
 import type { Lane } from "../model/recording/manifest.ts";
 import { isOn } from "../model/search/search.ts";
 import { firstFrom, NO_NAME, type Slices } from "../model/recording/slices.ts";
-import type { Range, State } from "../model/page/state.ts";
+import type { Range } from "../model/recording/range.ts";
+import type { State } from "../model/page/state.ts";
 import type { Strings } from "../model/recording/strings.ts";
 import type { Values } from "../model/recording/values.ts";
 import { answerBands } from "./answer_bands.ts";
@@ -78,7 +79,7 @@ export function sceneOf(frame: FrameInput, source: SceneSource): Scene {
     kept: kept.filter(({ x0, x1 }) => x1 >= 0 && x0 <= width),
     cursor: frame.cursor === null ? null : { x: frame.cursor, text: cursorText(frame, frame.cursor, ticks.step) },
     arrows: arrowsOf(frame, linksOf(frame, source), x, pinnedHeight),
-    answer: answerBands(state.answer?.ranges ?? [], x, width),
+    answer: answerBands(state.sql.answer?.ranges ?? [], x, width),
     links: arrowsOf(frame, pathLinks(frame.critical, view, lane.pixels, source.slices), x, pinnedHeight),
   };
 }
@@ -96,7 +97,7 @@ function cursorText({ state: { view }, length, width }: FrameInput, cursor: numb
 
 /** The current colours of lanes, cached per frame because a lane needs them for every slice. */
 function laneView(frame: FrameInput, source: SceneSource): LaneView {
-  const { highlight, eventFilter: filter } = frame.state;
+  const { highlight, eventFilter: filter } = frame.state.found;
   const has = (label: string) => highlight?.has(source.strings.idOf(label)!) ?? false;
   const passes = (duration: number | null) => filter === null || duration === null || filter.passes(duration);
   const causes = source.lanes.some((lane) => lane.table === "gap" && lane.label !== null && has(lane.label));
@@ -222,7 +223,7 @@ export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, leng
 
 /** At most one mark per pixel. */
 function addMarks(frame: FrameInput, lane: Lane, top: number, marks: Area["marks"]): void {
-  const starts = frame.state.marks?.get(lane.id);
+  const starts = frame.state.found.marks?.get(lane.id);
   const { from, to } = frame.state.view;
   let last = -Infinity;
   for (let i = starts ? firstFrom(starts, from) : 0; starts && i < starts.length && starts[i]! <= to; i++) {

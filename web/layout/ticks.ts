@@ -1,7 +1,7 @@
 // The ruler: round times at least `spacing` pixels apart. Where labels would need too many digits (a few nanoseconds,
 // late in a recording), they count from a base, which is shown once at the left.
 
-import type { Range } from "../model/page/state.ts";
+import type { Range } from "../model/recording/range.ts";
 import { duration, moment, unitFor } from "./time_text.ts";
 
 export interface Tick {

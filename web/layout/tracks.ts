@@ -31,7 +31,7 @@ export interface Placement {
   height: number;
 }
 
-export type TrackChoice = Pick<State, "collapsed" | "hidden" | "pinned" | "order" | "filter">;
+export type TrackChoice = Pick<State["timeline"], "collapsed" | "hidden" | "pinned" | "order" | "filter">;
 
 export interface TrackTree {
   tracks: readonly Track[];

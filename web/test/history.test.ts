@@ -3,70 +3,70 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { FIELDS } from "../model/page/address_fields.ts";
+import { changeOf, FIELDS, type Link } from "../model/page/address_fields.ts";
 import { Comparison } from "../model/page/comparison.ts";
 import { History } from "../model/page/history.ts";
 import { changeBetween, linkOf, readLink } from "../model/page/permalink.ts";
 import { readReport } from "../model/recording/read_report.ts";
 import { restore } from "../model/page/restore.ts";
-import type { State } from "../model/page/state.ts";
+import { changed, type StateChange } from "../model/page/state.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { Workspace } from "../model/page/workspace.ts";
 import { alone, viewerOf } from "./opened.ts";
 
 /** A value other than the initial one for every field of the state that an address holds. */
-const OTHER: Partial<State> = {
+const OTHER: Link = {
   page: "timeline",
   view: { from: 10, to: 5000 },
   range: { from: 20, to: 30 },
-  compared: ["median", "kept-2"],
-  ownStep: "step-3",
-  launchArrows: true,
-  tableShape: { filter: "gemm", sort: "-total_ns", group: "name", hidden: ["a", "b"] },
-  sql: "SELECT name FROM kernel",
+  "steps.compared": ["median", "kept-2"],
+  "comparison.ownStep": "step-3",
+  "timeline.launchArrows": true,
+  "tables.shape": { filter: "gemm", sort: "-total_ns", group: "name", hidden: ["a", "b"] },
+  "sql.text": "SELECT name FROM kernel",
   kept: [{ number: 2, from: 20, to: 30, note: "a; b: 50 %" }],
   search: "/a&b=c #%/i",
   highlighted: ["f<int, 4>(a, b)", "ä=1&x"],
-  pinned: [5, 3],
-  collapsed: new Set([1]),
-  hidden: new Set([2]),
-  order: [2, 0, 1],
-  filter: "a&b=c",
-  track: { id: 3 },
-  table: { name: "kernels", row: 3 },
-  differences: "idle",
-  kernel: "void gemm<4>",
-  launch: 9,
-  sampled: "scatter:1",
-  line: "scatter.cu:14",
-  counterShape: { filter: "value>1", sort: "value", group: "", hidden: [] },
-  differenceShape: { filter: "", sort: "-delta_ns", group: "", hidden: [] },
+  "timeline.pinned": [5, 3],
+  "timeline.collapsed": new Set([1]),
+  "timeline.hidden": new Set([2]),
+  "timeline.order": [2, 0, 1],
+  "timeline.filter": "a&b=c",
+  "timeline.track": { id: 3 },
+  "tables.table": { name: "kernels", row: 3 },
+  "comparison.differences": "idle",
+  "charts.kernel": "void gemm<4>",
+  "kernels.launch": 9,
+  "kernels.sampled": "scatter:1",
+  "kernels.line": "scatter.cu:14",
+  "kernels.counters": { filter: "value>1", sort: "value", group: "", hidden: [] },
+  "comparison.shape": { filter: "", sort: "-delta_ns", group: "", hidden: [] },
   drawer: { view: "flame", open: false, whole: ["Kernels", "a: b"] },
   flame: {
     time: "idle", view: "sandwich", python: true, about: "op aten::mm <a> 50 %", zoom: ["cpu_op f(a, b)", "range in:g"],
     callersZoom: [" main thread"],
   },
   flameSearch: "/a&b=c/",
-  criticalPath: true,
-  jobRank: 3,
-  jobStep: -1,
-  quantity: "wait",
-  rowOrder: "price",
-  heat: { ranks: { from: 8, to: 16 }, steps: { from: 0, to: 5 } },
-  aligned: 1,
+  "timeline.criticalPath": true,
+  "job.rank": 3,
+  "job.step": -1,
+  "job.quantity": "wait",
+  "job.order": "price",
+  "job.heat": { ranks: { from: 8, to: 16 }, steps: { from: 0, to: 5 } },
+  "comparison.aligned": 1,
 };
 
 test("every field survives an address", () => {
   for (const { of } of FIELDS) assert.ok(of === null || of === "selection" || of in OTHER, `no example of ${of}`);
   const viewer = viewerOf("drawn");
-  viewer.set(OTHER);
+  viewer.set(changeOf(OTHER));
   assert.deepEqual(readLink(`#${linkOf(alone(viewer.state))}`).shown, OTHER);
 });
 
 test("an address that cannot be read changes nothing", () => {
   assert.deepEqual(readLink("#heat=5-5,0-1&t=5&sel=x&page=nowhere&%%%=1&step=-1&rows=random&abs=1").shown, {});
   assert.deepEqual(readLink("#page=constructor").shown, {});
-  assert.deepEqual(readLink("#fold=").shown, { collapsed: new Set() });
+  assert.deepEqual(readLink("#fold=").shown, { "timeline.collapsed": new Set() });
 });
 
 test("an address with a former name of a page opens it under its present name", () => {
@@ -77,11 +77,11 @@ test("what an address leaves out is as it was at first", async () => {
   const viewer = viewerOf("drawn");
   const first = viewer.state;
   const workspace = new Workspace(viewer);
-  viewer.set(OTHER);
+  viewer.set(changeOf(OTHER));
   await viewer.select("kernel", 1);
   restore(workspace, readLink(linkOf(alone(first))));
   assert.equal(linkOf(workspace.snapshot), linkOf(alone(first)));
-  assert.deepEqual([viewer.state.highlight, viewer.state.selection], [null, null]);
+  assert.deepEqual([viewer.state.found.highlight, viewer.state.selection], [null, null]);
 });
 
 test("a restored selection is not brought into view, a chosen one is once", async () => {
@@ -109,13 +109,13 @@ test("an address holds both sides of a comparison", async () => {
   next.openPage("comparison");
   base.highlight(["relu"]);
   base.set({ range: { from: 1, to: 2 } });
-  next.set({ aligned: 1, filter: "GPU" });
+  next.set({ comparison: { aligned: 1 }, timeline: { filter: "GPU" } });
   workspace.show("base");
   base.openPage("tables");
   const again = open();
   restore(again, readLink(linkOf(workspace.snapshot)));
   assert.equal(linkOf(again.snapshot), linkOf(workspace.snapshot));
-  const { aligned, filter } = again.other!.state;
+  const { comparison: { aligned }, timeline: { filter } } = again.other!.state;
   assert.deepEqual([again.side, again.viewer.state.highlighted, aligned, filter], ["base", ["relu"], 1, "GPU"]);
 });
 
@@ -155,7 +155,7 @@ test("one action is one entry, whatever follows from it", () => {
   const { viewer, entries, act, wait } = recorded();
   act(() => viewer.openPage("timeline"));
   viewer.set({ selection: { table: "kernel", row: 1, lane: 3, from: 0, to: 1, name: "relu" } }); // once it is read
-  viewer.set({ collapsed: new Set([1]) });
+  viewer.set({ timeline: { collapsed: new Set([1]) } });
   assert.equal(entries.length, 2);
   wait(300);
   assert.equal(entries.length, 2);
@@ -185,7 +185,7 @@ test("what is typed without a pause is one entry", () => {
   assert.deepEqual(entries.map((link) => readLink(link).shown.search), [undefined, "gem"]);
   wait(2000);
   act(() => viewer.search("relu"));
-  act(() => viewer.set({ filter: "GPU" }));
+  act(() => viewer.set({ timeline: { filter: "GPU" } }));
   assert.equal(entries.length, 4);
 });
 
@@ -204,9 +204,9 @@ test("restoring an entry makes none, not even when its selection is read later",
 
 test("the strongest change decides", () => {
   const { state } = viewerOf("drawn");
-  const between = (change: Partial<State>) => changeBetween(alone(state), alone({ ...state, ...change })).change;
-  assert.equal(between({ page: "tables", view: { from: 1, to: 20 }, filter: "x" }), "step");
-  assert.equal(between({ view: { from: 1, to: 20 }, filter: "x" }), "text");
+  const between = (change: StateChange) => changeBetween(alone(state), alone(changed(state, change))).change;
+  assert.equal(between({ page: "tables", view: { from: 1, to: 20 }, timeline: { filter: "x" } }), "step");
+  assert.equal(between({ view: { from: 1, to: 20 }, timeline: { filter: "x" } }), "text");
   assert.equal(between({ view: { from: 1, to: 20 } }), "view");
   assert.equal(between({ problem: "x", view: { ...state.view } }), null);
 });

@@ -78,8 +78,8 @@ test("rows and handles lead to the page of their kernel", async () => {
   assert.equal(rowOfKernel(report, tableOf(report, "kernels")!, 0), null);
   assert.equal(canShowRow(recording, limits), true);
   await showRow(viewer, report, limits, 1);
-  assert.deepEqual([viewer.state.page, viewer.state.launch], ["kernels", 9]);
-  assert.equal(readLink(linkOf(alone(viewer.state))).shown.launch, 9);
+  assert.deepEqual([viewer.state.page, viewer.state.kernels.launch], ["kernels", 9]);
+  assert.equal(readLink(linkOf(alone(viewer.state))).shown["kernels.launch"], 9);
   // k-2 is on the timeline; k-3 has only counters.
   const pieces = piecesOf(report, "k-2, k-3, k-4").flatMap(({ to }) => (to === null ? [] : [[to.table.name, to.row]]));
   assert.deepEqual(pieces, [["kernels", 1], ["limits", 2]]);
@@ -111,11 +111,12 @@ test("a row about a source line leads to the line on the page of its kernel", as
   const { recording, report, table } = await open();
   const viewer = new Viewer(recording);
   assert.equal(canShowRow(recording, table("source")!), true);
+  const chosen = () => ["launch", "sampled", "line"].map((name) => viewer.state.kernels[name as "line"]);
   await showRow(viewer, report, table("source")!, 0);
-  assert.deepEqual([viewer.state.launch, viewer.state.sampled, viewer.state.line], [7, null, "/src/relu.cu:9"]);
+  assert.deepEqual(chosen(), [7, null, "/src/relu.cu:9"]);
   const scan = (await recording.kernel(3)).find(({ name }) => name === "line_stalls")!;
   await showRow(viewer, report, scan, 0);
-  assert.deepEqual([viewer.state.launch, viewer.state.sampled, viewer.state.line], [null, "scan", "/src/scan.cu:3"]);
-  const { sampled, line } = readLink(linkOf(alone(viewer.state))).shown;
-  assert.deepEqual([sampled, line], ["scan", "/src/scan.cu:3"]);
+  assert.deepEqual(chosen(), [null, "scan", "/src/scan.cu:3"]);
+  const { shown } = readLink(linkOf(alone(viewer.state)));
+  assert.deepEqual([shown["kernels.sampled"], shown["kernels.line"]], ["scan", "/src/scan.cu:3"]);
 });

@@ -8,9 +8,9 @@ import { eventAt, eventStartingAt, neighbourInRow, rowOf, rangeOf } from "../mod
 import { collectMarks, MAX_MARKS } from "../model/search/marks.ts";
 import { measure } from "../model/range/measure.ts";
 import type { Recording } from "../model/recording/recording.ts";
-import { findEvent, readNames, search } from "../model/search/search.ts";
+import { findEvent, search } from "../model/search/search.ts";
 import { readQuery } from "../model/search/search_query.ts";
-import { clampRange, zoomed } from "../model/page/state.ts";
+import { clampRange, zoomed } from "../model/recording/range.ts";
 import { Viewer } from "../model/page/viewer.ts";
 import { buildDocument, type Event, type LaneInput } from "./document.ts";
 import { open, opened } from "./opened.ts";
@@ -131,7 +131,7 @@ test("the neighbours of a gap are other gaps, whatever their cause", async () =>
 
 test("search by text and by expression", async () => {
   const recording = drawn();
-  const names = await readNames(recording);
+  const names = await recording.names();
   const found = (query: string) => {
     const test = readQuery(query, recording.manifest);
     return test.ok ? search(names, test.value).map((name) => name.name) : [test.error];
@@ -146,7 +146,7 @@ test("search by text and by expression", async () => {
 
 test("next and previous match go through all events once", async () => {
   const recording = drawn();
-  const names = await readNames(recording);
+  const names = await recording.names();
   const wanted = names.filter((name) => ["kernel", "api_call"].includes(name.table));
   const walk = async (by: 1 | -1) => {
     const seen: number[] = [];
@@ -186,11 +186,11 @@ test("too many highlighted events are counted, not marked", async () => {
   const settled = () => new Promise((resume) => setTimeout(resume, 300));
   viewer.highlight(["often", "rare"]);
   await settled();
-  assert.deepEqual([viewer.state.unmarkedEvents, viewer.state.marks], [MAX_MARKS + 4, null]);
+  assert.deepEqual([viewer.state.found.unmarkedEvents, viewer.state.found.marks], [MAX_MARKS + 4, null]);
   viewer.highlight(["rare"]);
-  assert.equal(viewer.state.unmarkedEvents, 0);
+  assert.equal(viewer.state.found.unmarkedEvents, 0);
   await settled();
-  assert.deepEqual([...viewer.state.marks!.get(1)!], [0, 2, 4]);
+  assert.deepEqual([...viewer.state.found.marks!.get(1)!], [0, 2, 4]);
 });
 
 test("a highlight ends, and a new one replaces it", async () => {
@@ -198,9 +198,9 @@ test("a highlight ends, and a new one replaces it", async () => {
   viewer.highlight(["relu"]);
   viewer.highlight(["cudaLaunchKernel"]);
   await new Promise((resume) => setTimeout(resume, 300));
-  assert.deepEqual([...viewer.state.marks!.keys()], [2]);
+  assert.deepEqual([...viewer.state.found.marks!.keys()], [2]);
   viewer.highlight([]);
-  assert.deepEqual([viewer.state.highlight, viewer.state.marks], [null, null]);
+  assert.deepEqual([viewer.state.found.highlight, viewer.state.found.marks], [null, null]);
 });
 
 test("details link to the launch, the work, enclosing events and neighbours", async () => {

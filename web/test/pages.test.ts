@@ -155,13 +155,14 @@ test("rows of the report lead to the timeline, and events back to their rows", a
   assert.deepEqual([state.page, from, to, name], ["timeline", 60_000, 90_000, "input pipeline"]);
   assert.ok(state.view.from <= 60_000 && state.view.to >= 90_000);
   await showRowAbout(viewer, state.selection!);
-  assert.deepEqual(viewer.state.table, { name: "gaps", row: 0 });
+  assert.deepEqual(viewer.state.tables.table, { name: "gaps", row: 0 });
   state = await show("idle", 0);
-  assert.deepEqual([state.selection?.from, [...state.highlight!]], [40_000, [recording.strings.intern("launch")]]);
+  assert.equal(state.selection?.from, 40_000);
+  assert.deepEqual([...state.found.highlight!], [recording.strings.intern("launch")]);
   state = await show("kernels", 0);
   assert.deepEqual([state.selection?.table, state.selection?.row], ["kernel", 1]);
   await showRowAbout(viewer, state.selection!);
-  assert.deepEqual([viewer.state.page, viewer.state.table], ["tables", { name: "kernels", row: 0 }]);
+  assert.deepEqual([viewer.state.page, viewer.state.tables.table], ["tables", { name: "kernels", row: 0 }]);
   state = await show("steps", 0);
   assert.deepEqual([state.page, state.range], ["timeline", { from: 5000, to: 95_000 }]);
 });

@@ -30,7 +30,7 @@ test("a kernel leads to its longest launch, a track to the timeline", async () =
   const stream = tracks.findIndex(({ name }) => name === "stream 13 (GPU 0: drawn)");
   tracks[stream]!.go();
   assert.deepEqual(
-    [viewer.state.page, viewer.state.track, viewer.takeUnrevealed()],
+    [viewer.state.page, viewer.state.timeline.track, viewer.takeUnrevealed()],
     ["timeline", { id: stream }, { track: stream, y: 0 }],
   );
 });

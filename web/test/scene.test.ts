@@ -7,7 +7,7 @@ import { pathLinks } from "../layout/critical_path.ts";
 import { Fitter } from "../layout/fit.ts";
 import { sceneOf, type FrameInput } from "../layout/scene.ts";
 import { placeTracks } from "../layout/tracks.ts";
-import type { Range } from "../model/page/state.ts";
+import type { Range } from "../model/recording/range.ts";
 import { buildDocument } from "./document.ts";
 import { open, opened, viewerOf } from "./opened.ts";
 
@@ -21,7 +21,7 @@ async function frame(view: Range, change: Partial<FrameInput> = {}) {
   const tree = { tracks: manifest.tracks, childrenOf, lanesOf };
   const frame: FrameInput = {
     state: viewer.state, length: viewer.length, width: WIDTH, height: 700, scale: 1, scroll: 0,
-    ...placeTracks(tree, viewer.state), busy: null, cursor: null, links: [], critical: [], ...change,
+    ...placeTracks(tree, viewer.state.timeline), busy: null, cursor: null, links: [], critical: [], ...change,
   };
   const source = {
     strings: recording.strings,

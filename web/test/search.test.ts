@@ -79,12 +79,12 @@ test("next match and marks pass only what the filter does", async () => {
 test("a search with a filter is counted, and chosen names keep its matches", async () => {
   const viewer = viewerOf("drawn");
   viewer.search("dur>12us");
-  assert.equal(viewer.state.matches, null);
+  assert.equal(viewer.state.found.matches, null);
   await new Promise((resume) => setTimeout(resume, 400));
-  assert.deepEqual(viewer.state.matches!.map(({ name }) => name), ["step 1", "HtoD"]);
-  assert.equal([...viewer.state.marks!.values()].reduce((sum, starts) => sum + starts.length, 0), 2);
+  assert.deepEqual(viewer.state.found.matches!.map(({ name }) => name), ["step 1", "HtoD"]);
+  assert.equal([...viewer.state.found.marks!.values()].reduce((sum, starts) => sum + starts.length, 0), 2);
   viewer.highlight(["relu"]);
   await new Promise((resume) => setTimeout(resume, 400));
-  assert.equal(viewer.state.matches!.length, 2);
-  assert.deepEqual([...viewer.state.marks!.values()].map((starts) => starts.length), [1]);
+  assert.equal(viewer.state.found.matches!.length, 2);
+  assert.deepEqual([...viewer.state.found.marks!.values()].map((starts) => starts.length), [1]);
 });

@@ -145,9 +145,9 @@ test("what was chosen about a table travels in the address", async () => {
   const viewer = new Viewer(recording);
   viewer.openTable("long");
   const shape = { filter: "dur>1ms a&b=c", sort: "-start_ns", group: "name", hidden: ["share_pct", "blocking"] };
-  viewer.set({ tableShape: shape });
-  assert.deepEqual(readLink(linkOf({ side: "new", shown: viewer.state, other: null })).shown.tableShape, shape);
+  viewer.set({ tables: { shape } });
+  assert.deepEqual(readLink(linkOf({ side: "new", shown: viewer.state, other: null })).shown["tables.shape"], shape);
   viewer.openTable("other");
   const { shown } = readLink(linkOf({ side: "new", shown: viewer.state, other: null }));
-  assert.deepEqual(shown.tableShape ?? PLAIN, PLAIN);
+  assert.deepEqual(shown["tables.shape"] ?? PLAIN, PLAIN);
 });

@@ -1,6 +1,5 @@
 // The charts page. Each chart is a component that draws, or states in one sentence why it cannot.
 
-import type { Report } from "../model/recording/report.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { ReportedPart } from "./page/reported_part.tsx";
 import { Durations } from "./charts/durations.tsx";
@@ -12,12 +11,6 @@ import { Overlap } from "./charts/overlap.tsx";
 import { Roofline } from "./charts/roofline_chart.tsx";
 import { Steps } from "./charts/step_chart.tsx";
 import { useAsync } from "./parts/use_state.ts";
-
-/** The properties of every chart. */
-export interface ChartProps {
-  viewer: Viewer;
-  report: Report;
-}
 
 export function Charts({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);

@@ -47,8 +47,8 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
 /** What differs between the two steps that the timelines show, unlike the tables below, which are means over all. */
 function ShownSteps({ comparison }: { comparison: Comparison }) {
   const { base, next } = comparison;
-  useViewerState(base, (state) => state.ownStep);
-  useViewerState(next, (state) => `${state.ownStep} ${state.aligned}`);
+  useViewerState(base, (state) => state.comparison.ownStep);
+  useViewerState(next, ({ comparison: { ownStep, aligned } }) => `${ownStep} ${aligned}`);
   const { pair } = comparison;
   const key = `${pair.base.from} ${pair.base.to} ${pair.next.from} ${pair.next.to}`;
   const before = useMemo((): Place => ({ label: "BASE", viewer: base, range: pair.base }), [comparison, key]);
@@ -66,14 +66,14 @@ type OnRow = (table: ReportTable, row: number) => void;
 type DifferencesProps = { viewer: Viewer; tables: readonly ReportTable[]; onOpen: OnRow };
 
 function Differences({ viewer, tables, onOpen }: DifferencesProps) {
-  const name = useViewerState(viewer, (state) => state.differences ?? "kernels");
-  const shape = useViewerState(viewer, (state) => state.differenceShape);
+  const name = useViewerState(viewer, (state) => state.comparison.differences ?? "kernels");
+  const shape = useViewerState(viewer, (state) => state.comparison.shape);
   const table = tables.find((each) => each.name === name) ?? tables[0];
   if (table === undefined) return null;
   const canOpen = table.columns.some((column) => column.name === "name");
-  const showTable = (differences: string) => viewer.set({ differences, differenceShape: PLAIN });
+  const showTable = (differences: string) => viewer.set({ comparison: { differences, shape: PLAIN } });
   const setShape = (change: Partial<TableShape>) =>
-    viewer.set({ differenceShape: { ...viewer.state.differenceShape, ...change } });
+    viewer.set({ comparison: { shape: { ...viewer.state.comparison.shape, ...change } } });
   return (
     <section class="differences" aria-label="Differences">
       <h2>Differences</h2>

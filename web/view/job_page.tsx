@@ -3,6 +3,7 @@
 
 import { lostRanks, type Job } from "../model/job/job.ts";
 import { plural } from "../layout/time_text.ts";
+import type { JobProps } from "../model/job/job_cell.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { DataQuality } from "./page/data_quality.tsx";
 import { CellDetails } from "./job/cell_details.tsx";
@@ -14,18 +15,11 @@ import { NextSteps } from "./overview/next_steps.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
 import { useAsync, useViewerState } from "./parts/use_state.ts";
 
-/** What every part of the page needs. */
-export interface JobProps {
-  viewer: Viewer;
-  job: Job;
-  chosen: { rank: number; step: number }; // indices
-}
-
 export function JobPage({ viewer }: { viewer: Viewer }) {
   const { recording } = viewer;
   const { value, error } = useAsync(() => Promise.all([recording.job(), recording.report()]), viewer);
-  const rank = useViewerState(viewer, (state) => state.jobRank);
-  const step = useViewerState(viewer, (state) => state.jobStep);
+  const rank = useViewerState(viewer, (state) => state.job.rank);
+  const step = useViewerState(viewer, (state) => state.job.step);
   if (error !== undefined) return <p class="notice">Cannot read the job: {error}</p>;
   if (value === undefined) return <p class="notice">Reading the job…</p>;
   const [job, report] = value;

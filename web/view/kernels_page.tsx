@@ -10,8 +10,8 @@ import { useAsync, useViewerState } from "./parts/use_state.ts";
 
 export function Kernels({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
-  const launch = useViewerState(viewer, (state) => state.launch);
-  const name = useViewerState(viewer, (state) => state.sampled);
+  const launch = useViewerState(viewer, (state) => state.kernels.launch);
+  const name = useViewerState(viewer, (state) => state.kernels.sampled);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const kernels = measuredKernels(report);

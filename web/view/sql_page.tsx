@@ -43,7 +43,7 @@ function OnlyServed({ viewer }: { viewer: Viewer }) {
 
 function Box({ viewer, box }: { viewer: Viewer; box: SqlBox }) {
   const { value: schema, error } = useAsync(() => box.server.schema(), box);
-  const text = useViewerState(viewer, (state) => state.sql);
+  const text = useViewerState(viewer, (state) => state.sql.text);
   const since = useSelector(box, (now) => now.runningSince);
   const result = useSelector(box, (now) => now.result);
   if (error !== undefined) return <p class="notice">SQL is not available: {error}</p>;
@@ -51,14 +51,14 @@ function Box({ viewer, box }: { viewer: Viewer; box: SqlBox }) {
   const run = () => void (text.trim() !== "" && box.run(text));
   return (
     <>
-      <Editor schema={schema} text={text} onText={(sql) => viewer.set({ sql })} onRun={run} />
+      <Editor schema={schema} text={text} onText={(text) => viewer.set({ sql: { text } })} onRun={run} />
       <div class="tools">
         {since === null ? (
           <button onClick={run} disabled={text.trim() === ""} title="Ctrl + Enter">Run</button>
         ) : (
           <button onClick={() => box.cancel()}>Cancel</button>
         )}
-        <Recipes onChoose={(sql) => viewer.set({ sql })} />
+        <Recipes onChoose={(text) => viewer.set({ sql: { text } })} />
         <span role="status">
           {since !== null && <Elapsed box={box} since={since} />}
           {since === null && result !== null && "elapsed_s" in result && `${result.elapsed_s.toFixed(2)} s`}

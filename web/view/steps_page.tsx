@@ -23,7 +23,7 @@ export function Steps({ viewer }: { viewer: Viewer }) {
 function Chosen({ viewer, report }: { viewer: Viewer; report: Report }) {
   const measured = useViewerState(viewer, (state) => state.range);
   const kept = useViewerState(viewer, (state) => state.kept);
-  const compared = useViewerState(viewer, (state) => state.compared);
+  const compared = useViewerState(viewer, (state) => state.steps.compared);
   const entries = useMemo(() => entriesOf(report, measured, kept), [report, measured, kept]);
   if (entries.length < 2)
     return (
@@ -54,7 +54,7 @@ function ComparedSteps({ viewer, entries, a, b }: Props) {
     [base, next, a.range.from, a.range.to, b.range.from, b.range.to],
   );
   useEffect(() => comparison.align(0), [comparison]);
-  const choose = (a: string, b: string) => viewer.set({ compared: [a, b] });
+  const choose = (a: string, b: string) => viewer.set({ steps: { compared: [a, b] } });
   const lengths = [a, b].map(({ range }) => range.to - range.from);
   const control = (
     <div class="steps">
@@ -82,14 +82,14 @@ function ComparedSteps({ viewer, entries, a, b }: Props) {
 /** A view of the recording for this page alone: the timeline keeps its window and its selection. What opens another
     page from it opens that page for the reader. */
 function useOwn(viewer: Viewer): Viewer {
-  const other = useMemo(() => new Viewer(viewer.recording, viewer.state.collapsed), [viewer]);
+  const other = useMemo(() => new Viewer(viewer.recording, viewer.state.timeline.collapsed), [viewer]);
   useEffect(() => {
     other.set({ page: "steps" });
     return other.subscribe(() => {
-      const { page, view, selection, range, table, kernel, launch, sampled, line, highlighted } = other.state;
+      const { page, view, selection, range, tables, charts, kernels, highlighted } = other.state;
       if (page === "steps") return;
       other.set({ page: "steps" });
-      viewer.set({ page, view, selection, range, table, kernel, launch, sampled, line, highlighted });
+      viewer.set({ page, view, selection, range, tables, charts, kernels, highlighted });
     });
   }, [other, viewer]);
   return other;

@@ -2,6 +2,7 @@
 
 import { tableOf, type Report, type ReportTable } from "../model/recording/report.ts";
 import { canShowRow, showRow } from "../model/table/row_navigation.ts";
+import type { TableShape } from "../model/table/table_shape.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { MeasuredHandles } from "./tables/measured_handles.tsx";
 import { ReportedPart } from "./page/reported_part.tsx";
@@ -18,8 +19,10 @@ export function Tables({ viewer }: { viewer: Viewer }) {
 }
 
 function ReportTables({ viewer, report }: { viewer: Viewer; report: Report }) {
-  const choice = useViewerState(viewer, (state) => state.table);
-  const shape = useViewerState(viewer, (state) => state.tableShape);
+  const choice = useViewerState(viewer, (state) => state.tables.table);
+  const shape = useViewerState(viewer, (state) => state.tables.shape);
+  const setShape = (change: Partial<TableShape>) =>
+    viewer.set({ tables: { shape: { ...viewer.state.tables.shape, ...change } } });
   const table = chosen(report, choice?.name);
   const source = useMemo(() => table && viewer.recording.rowsOf(table), [viewer, table]);
   if (table === null || source === null) return <p class="notice">No tables in this report.</p>;
@@ -34,7 +37,7 @@ function ReportTables({ viewer, report }: { viewer: Viewer; report: Report }) {
         recording={viewer.recording.manifest.source.file}
         wanted={choice?.row ?? null}
         onOpen={canOpen ? (_, cells) => void showRow(viewer, report, { ...table, rows: [[...cells]] }, 0) : null}
-        shape={{ value: shape, set: (change) => viewer.set({ tableShape: { ...viewer.state.tableShape, ...change } }) }}
+        shape={{ value: shape, set: setShape }}
       >
         <ReportedPart viewer={viewer} />
         {table.name === "kernels" && <MeasuredHandles viewer={viewer} report={report} table={table} />}

@@ -1,7 +1,7 @@
 // The part of a job's heat map that is shown: ranks by their place in the display order, and steps by their index, ends
 // excluded. It is whole cells, stays inside the job, and never shows fewer than LEAST of either, if there are as many.
 
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 
 export interface HeatWindow {
   ranks: Range;

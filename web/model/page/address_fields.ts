@@ -1,5 +1,5 @@
 // What the address of the page holds: one declaration per field, with its key, how it is written and read, and what a
-// change of it means for the history. To add a field, add its property to State and one line here.
+// change of it means for the history. To add a field, add its value to the state and one line here.
 //
 // A value of several choices repeats its key, one choice each: show=filter:gemm&show=sort:-total_ns.
 // t= and m= are ranges in ns, sel= is table:row, find= a search, names= highlighted names, pin=, fold=, hide= and
@@ -13,13 +13,35 @@ import { heatText, readHeat } from "../job/heat_window.ts";
 import { keptText, readKept } from "../range/kept_ranges.ts";
 import { ROW_ORDERS } from "../job/job_order.ts";
 import { PLAIN, readShape, shapeTexts } from "../table/table_shape.ts";
-import { PAGES, type PageName, type Range, type State } from "./state.ts";
+import type { Range } from "../recording/range.ts";
+import { PAGES, type PageName, type State, type StateChange } from "./state.ts";
 
 /** Step: a new entry of the history. Text: one entry for what is typed without a pause. View: the entry changes. */
 export type Change = "step" | "text" | "view";
 
 /** The part of the state that an address restores. A selection is looked up in the recording first. */
-export type Link = Partial<Omit<State, "selection"> & { selection: EventAddress; absolute: [bigint, bigint] }>;
+export type Link = Partial<{ [P in Place]: At<P> } & { selection: EventAddress; absolute: [bigint, bigint] }>;
+
+/** The name of a value of the state; of one of a page, PAGE.NAME. */
+type OfPage<K> = K extends keyof State & PageName ? `${K}.${keyof State[K] & string}` : never;
+export type Place = OfPage<PageName> | Exclude<keyof State, PageName | "selection">;
+type At<P> = P extends `${infer K extends PageName & keyof State}.${infer V}` ? State[K][V & keyof State[K]]
+  : State[P & keyof State];
+
+export function valueAt(state: State, place: Place | "selection"): unknown {
+  const [first, name] = place.split(".") as [keyof State, string?];
+  return name === undefined ? state[first] : (state[first] as Record<string, unknown>)[name];
+}
+
+/** The change that makes the values of these places what is given. */
+export function changeOf(values: Readonly<Record<string, unknown>>): StateChange {
+  const change: Record<string, object | unknown> = {};
+  for (const [place, value] of Object.entries(values)) {
+    const [first, name] = place.split(".") as [string, string?];
+    change[first] = name === undefined ? value : { ...(change[first] as object), [name]: value };
+  }
+  return change;
+}
 
 export interface EventAddress {
   table: string;
@@ -31,7 +53,7 @@ export type Written = string | readonly string[] | null;
 
 export interface Field {
   key: string;
-  of: keyof State | null; // null: read only
+  of: Place | "selection" | null; // null: read only
   change: Change;
   write(state: State): Written;
   /** Nothing if a value cannot be read. `values` has one for each time that the key occurs. */
@@ -40,10 +62,10 @@ export interface Field {
 
 type Read<K extends keyof Link> = (value: string, all: readonly string[]) => Link[K] | null;
 
-function field<K extends keyof State>(
-  key: string, of: K, change: Change, write: (value: State[K]) => Written, read: Read<K>,
+function field<K extends Place | "selection">(
+  key: string, of: K, change: Change, write: (value: At<K>) => Written, read: Read<K>,
 ): Field {
-  return { key, of, change, write: (state) => write(state[of]), read: reader(of, read) };
+  return { key, of, change, write: (state) => write(valueAt(state, of) as At<K>), read: reader(of, read) };
 }
 
 function readOnly<K extends keyof Link>(key: string, of: K, read: Read<K>): Field {
@@ -58,9 +80,9 @@ function reader<K extends keyof Link>(of: K, read: Read<K>): Field["read"] {
 }
 
 const text = (value: string): Written => (value === "" ? null : value);
-const pair = ([a, b]: State["compared"]): Written => (a === "fastest" && b === "slowest" ? null : `${a},${b}`);
+const pair = ([a, b]: State["steps"]["compared"]): Written => (a === "fastest" && b === "slowest" ? null : `${a},${b}`);
 
-function readPair(value: string): State["compared"] | null {
+function readPair(value: string): State["steps"]["compared"] | null {
   const [, a, b] = /^([\w-]+),([\w-]+)$/.exec(value) ?? [];
   return a === undefined || b === undefined ? null : [a, b];
 }
@@ -76,8 +98,10 @@ const toRange = (value: string): Range | null => {
   return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };
 };
 const toTracks = (value: string): number[] => value.split(",").filter((id) => /^\d+$/.test(id)).map(Number);
+const toSet = (value: string): Set<number> => new Set(toTracks(value));
 const tracks = (value: Iterable<number>): string => [...value].join(",");
-const tableText = (table: State["table"]) => table && table.name + (table.row === null ? "" : `:${table.row}`);
+const tableText = (table: State["tables"]["table"]) =>
+  table && table.name + (table.row === null ? "" : `:${table.row}`);
 const toRowOrder = (value: string) => ROW_ORDERS.find((order) => order === value) ?? null;
 
 /** Former names of pages, so that links copied earlier still open. */
@@ -96,42 +120,42 @@ export const FIELDS: readonly Field[] = [
   }),
   field("find", "search", "text", text, same),
   field("names", "highlighted", "step", (names) => names, (_, names) => names),
-  field("pin", "pinned", "view", (ids) => text(tracks(ids)), toTracks),
-  field("fold", "collapsed", "view", tracks, (value) => new Set(toTracks(value))), // empty is not the initial value
-  field("hide", "hidden", "view", (ids) => text(tracks(ids)), (value) => new Set(toTracks(value))),
-  field("order", "order", "view", (ids) => text(tracks(ids)), toTracks),
-  field("filter", "filter", "text", text, same),
-  field("track", "track", "step", (track) => track && String(track.id), (value) => {
+  field("pin", "timeline.pinned", "view", (ids) => text(tracks(ids)), toTracks),
+  field("fold", "timeline.collapsed", "view", tracks, toSet), // empty is not the initial value
+  field("hide", "timeline.hidden", "view", (ids) => text(tracks(ids)), toSet),
+  field("order", "timeline.order", "view", (ids) => text(tracks(ids)), toTracks),
+  field("filter", "timeline.filter", "text", text, same),
+  field("track", "timeline.track", "step", (track) => track && String(track.id), (value) => {
     const id = toCount(value);
     return id === null ? null : { id };
   }),
-  field("table", "table", "step", tableText, (value) => {
+  field("table", "tables.table", "step", tableText, (value) => {
     const [, name, row] = /^(.+?)(?::(\d+))?$/s.exec(value) ?? [];
     return name === undefined ? null : { name, row: row === undefined ? null : Number(row) };
   }),
-  field("differences", "differences", "step", (name) => name, same),
-  field("diffshow", "differenceShape", "text", shapeTexts, (_, parts) => readShape(parts)),
-  field("show", "tableShape", "text", shapeTexts, (_, parts) => readShape(parts)),
-  field("kernel", "kernel", "step", (name) => name, same),
-  field("launch", "launch", "step", number, toCount),
-  field("sampled", "sampled", "step", (name) => name, same),
-  field("line", "line", "step", (line) => line, same),
-  readOnly("counters", "counterShape", (filter) => ({ ...PLAIN, filter })), // of links copied earlier
-  field("countershow", "counterShape", "text", shapeTexts, (_, parts) => readShape(parts)),
+  field("differences", "comparison.differences", "step", (name) => name, same),
+  field("diffshow", "comparison.shape", "text", shapeTexts, (_, parts) => readShape(parts)),
+  field("show", "tables.shape", "text", shapeTexts, (_, parts) => readShape(parts)),
+  field("kernel", "charts.kernel", "step", (name) => name, same),
+  field("launch", "kernels.launch", "step", number, toCount),
+  field("sampled", "kernels.sampled", "step", (name) => name, same),
+  field("line", "kernels.line", "step", (line) => line, same),
+  readOnly("counters", "kernels.counters", (filter) => ({ ...PLAIN, filter })), // of links copied earlier
+  field("countershow", "kernels.counters", "text", shapeTexts, (_, parts) => readShape(parts)),
   field("drawer", "drawer", "step", drawerTexts, (_, parts) => readDrawer(parts)),
   field("flame", "flame", "step", flameTexts, (_, parts) => readFlame(parts)),
   field("flamefind", "flameSearch", "text", text, same),
-  field("path", "criticalPath", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
-  field("launches", "launchArrows", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
-  field("rank", "jobRank", "step", number, toCount),
-  field("jobstep", "jobStep", "step", number, toNumber),
-  field("cells", "quantity", "step", (name) => name, same),
-  field("rows", "rowOrder", "step", (order) => (order === "rank" ? null : order), toRowOrder),
-  field("heat", "heat", "view", (window) => window && heatText(window), readHeat),
-  field("beside", "compared", "step", pair, readPair),
-  field("own", "ownStep", "step", (key) => key, same),
-  field("step", "aligned", "step", (pair) => (pair === 0 ? null : String(pair)), toCount),
-  field("sql", "sql", "text", text, same),
+  field("path", "timeline.criticalPath", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
+  field("launches", "timeline.launchArrows", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
+  field("rank", "job.rank", "step", number, toCount),
+  field("jobstep", "job.step", "step", number, toNumber),
+  field("cells", "job.quantity", "step", (name) => name, same),
+  field("rows", "job.order", "step", (order) => (order === "rank" ? null : order), toRowOrder),
+  field("heat", "job.heat", "view", (window) => window && heatText(window), readHeat),
+  field("beside", "steps.compared", "step", pair, readPair),
+  field("own", "comparison.ownStep", "step", (key) => key, same),
+  field("step", "comparison.aligned", "step", (pair) => (pair === 0 ? null : String(pair)), toCount),
+  field("sql", "sql.text", "text", text, same),
   readOnly("abs", "absolute", (value) => {
     const [, from, to] = /^(-?\d{1,19})-(-?\d{1,19})$/.exec(value) ?? [];
     return from === undefined || to === undefined ? null : [BigInt(from), BigInt(to)];

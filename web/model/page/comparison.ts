@@ -5,7 +5,7 @@
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../recording/report.ts";
 import { namesOf, reportedPart } from "../table/row_navigation.ts";
 import { namedSteps, type StepEntry } from "../range/step_entries.ts";
-import { around, shifted, union, type Range } from "./state.ts";
+import { around, shifted, union, type Range } from "../recording/range.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface StepPair {
@@ -28,9 +28,9 @@ export class Comparison {
 
   /** What is shown: the chosen pair, or on a side its own step. */
   get pair(): StepPair {
-    const { name, base, next } = this.pairs[Math.min(this.next.state.aligned, this.pairs.length - 1)]!;
+    const { name, base, next } = this.pairs[Math.min(this.next.state.comparison.aligned, this.pairs.length - 1)]!;
     const own = (viewer: Viewer, steps: readonly StepEntry[]) =>
-      steps.find(({ key }) => key === viewer.state.ownStep)?.range;
+      steps.find(({ key }) => key === viewer.state.comparison.ownStep)?.range;
     return { name, base: own(this.base, this.steps.base) ?? base, next: own(this.next, this.steps.next) ?? next };
   }
 
@@ -41,14 +41,15 @@ export class Comparison {
 
   /** Aligns the timelines at this pair of steps and shows it. */
   align(index: number): void {
-    this.base.set({ ownStep: null });
-    this.next.set({ ownStep: null, aligned: Math.min(Math.max(index, 0), this.pairs.length - 1) });
+    this.base.set({ comparison: { ownStep: null } });
+    const aligned = Math.min(Math.max(index, 0), this.pairs.length - 1);
+    this.next.set({ comparison: { ownStep: null, aligned } });
     this.show();
   }
 
   /** Shows a step of one side next to what the other side shows. */
   choose(viewer: Viewer, ownStep: string): void {
-    viewer.set({ ownStep });
+    viewer.set({ comparison: { ownStep } });
     this.show();
   }
 

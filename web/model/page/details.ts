@@ -7,7 +7,7 @@ import type { Lane } from "../recording/manifest.ts";
 import type { Recording, Row } from "../recording/recording.ts";
 import { NO_NAME } from "../recording/slices.ts";
 import { measure } from "../range/measure.ts";
-import type { Range, Selection } from "./state.ts";
+import type { Range, Selection } from "../recording/range.ts";
 import type { Value } from "../../read/column.ts";
 
 export type EventRef = Selection;

@@ -6,7 +6,7 @@ import type { Lane } from "../recording/manifest.ts";
 import { numberOf, tableOf, textOf } from "../recording/report.ts";
 import type { Recording, Row } from "../recording/recording.ts";
 import { firstFrom } from "../recording/slices.ts";
-import type { Range } from "./state.ts";
+import type { Range } from "../recording/range.ts";
 
 /** The row of `idle` with this cause on the gap's device; null if the report lists none. */
 export async function idleRowOf(recording: Recording, gap: Row): Promise<number | null> {

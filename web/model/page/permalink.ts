@@ -3,7 +3,7 @@
 // have that side before the key (base.sel=kernel:3). The theme is the reader's choice. Unknown keys are ignored, so
 // that a link from a newer viewer opens in an older one.
 
-import { FIELDS, type Change, type Field, type Link } from "./address_fields.ts";
+import { FIELDS, valueAt, type Change, type Field, type Link } from "./address_fields.ts";
 import type { State } from "./state.ts";
 
 export type { Link } from "./address_fields.ts";
@@ -70,7 +70,7 @@ export function changeBetween(before: Snapshot, now: Snapshot): { change: Change
 }
 
 function changedFields(before: State, now: State): Field[] {
-  const touched = FIELDS.filter(({ of }) => of !== null && before[of] !== now[of]);
+  const touched = FIELDS.filter(({ of }) => of !== null && valueAt(before, of) !== valueAt(now, of));
   return touched.filter((field) => JSON.stringify(field.write(before)) !== JSON.stringify(field.write(now)));
 }
 

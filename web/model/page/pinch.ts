@@ -1,6 +1,6 @@
 // Zooming with two fingers: the time between them stays between them.
 
-import { zoomed, type Range } from "./state.ts";
+import { zoomed, type Range } from "../recording/range.ts";
 
 export interface Point {
   x: number; // css pixels

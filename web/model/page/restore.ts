@@ -1,9 +1,10 @@
 // Makes the page show what an address says. What the address does not hold is as it was at first, so that one address
 // always shows the same, wherever it is opened from.
 
-import { FIELDS, type Link } from "./address_fields.ts";
+import { changeOf, FIELDS, valueAt, type Link } from "./address_fields.ts";
 import type { LinkedSides } from "./permalink.ts";
-import { around, type State } from "./state.ts";
+import { around } from "../recording/range.ts";
+import type { StateChange } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -33,7 +34,7 @@ function restoreOther(viewer: Viewer, link: Link, isAligned: boolean): void {
 }
 
 /** The fields of an address but the window and the selection. */
-function restored({ initial }: Viewer, { selection, absolute, view, ...link }: Link): Partial<State> {
+function restored({ initial }: Viewer, { selection, absolute, view, ...link }: Link): StateChange {
   const names = FIELDS.flatMap(({ of }) => (of === null || of === "selection" || of === "view" ? [] : [of]));
-  return { ...Object.fromEntries(names.map((name) => [name, initial[name]])), ...link };
+  return changeOf({ ...Object.fromEntries(names.map((name) => [name, valueAt(initial, name)])), ...link });
 }

@@ -1,15 +1,14 @@
 // The bus between pages: the state, its listeners, and the commands "go there", "select this", "highlight these". Pages
 // never access each other; they request what should be shown.
 
-import { Highlighter, NO_HIGHLIGHT } from "../search/highlight.ts";
+import { Highlighter } from "../search/highlight.ts";
 import { eventRefOfRow } from "./details.ts";
 import { firstPage } from "./first_page.ts";
-import { USUAL_DRAWER } from "../range/drawer.ts";
-import { WHOLE_FLAME } from "../range/flame_shape.ts";
 import { withRange } from "../range/kept_ranges.ts";
 import type { Recording } from "../recording/recording.ts";
 import { PLAIN } from "../table/table_shape.ts";
-import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
+import { around, clampRange, union, type Range, type Selection } from "../recording/range.ts";
+import { changed, firstState, type PageName, type State, type StateChange } from "./state.ts";
 
 /** A row of the timeline; a lane is one. */
 export interface RowPlace {
@@ -35,49 +34,10 @@ export class Viewer {
     const { window_ns, part_ns } = recording.manifest;
     const part = part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
     this.bounds = { from: 0, to: window_ns };
-    this.highlighter = new Highlighter(recording, (change) => this.set(change));
-    this.initial = {
-      page: firstPage(recording.manifest),
-      view: clampRange(part, this.bounds),
-      jumps: 0,
-      selection: null,
-      range: null,
-      kept: [],
-      search: "",
-      highlighted: [],
-      ...NO_HIGHLIGHT,
-      collapsed,
-      hidden: new Set(),
-      pinned: [],
-      order: [],
-      filter: "",
-      track: null,
-      table: null,
-      differences: null,
-      differenceShape: PLAIN,
-      compared: ["fastest", "slowest"],
-      ownStep: null,
-      tableShape: PLAIN,
-      aligned: 0,
-      kernel: null,
-      launch: null,
-      sampled: null,
-      line: null,
-      counterShape: PLAIN,
-      drawer: USUAL_DRAWER,
-      flame: WHOLE_FLAME,
-      flameSearch: "",
-      criticalPath: false,
-      launchArrows: false,
-      jobRank: null,
-      jobStep: null,
-      quantity: null,
-      rowOrder: "rank",
-      heat: null,
-      sql: "",
-      answer: null,
-      problem: null,
-    };
+    this.highlighter = new Highlighter(recording, (found) => this.set({ found: { ...this.current.found, ...found } }));
+    this.initial = changed(firstState(firstPage(recording.manifest), clampRange(part, this.bounds)), {
+      timeline: { collapsed },
+    });
     this.current = this.initial;
   }
 
@@ -94,10 +54,10 @@ export class Viewer {
     return () => this.listeners.delete(listener);
   }
 
-  set(change: Partial<State>): void {
+  set(change: StateChange): void {
     const view = change.view ? { view: clampRange(change.view, this.bounds) } : {};
     const before = this.current;
-    this.current = { ...before, ...change, ...view };
+    this.current = { ...changed(before, change), ...view };
     for (const listener of this.listeners) listener();
     if (before.search !== this.current.search || before.highlighted !== this.current.highlighted)
       void this.highlighter.follow(this.current);
@@ -122,18 +82,18 @@ export class Viewer {
 
   /** Shows a table of the report and, if given, one of its rows. */
   openTable(name: string, row: number | null = null): void {
-    const isSame = this.current.table?.name === name && row === null;
-    this.set({ page: "tables", table: { name, row }, ...(isSame ? {} : { tableShape: PLAIN }) });
+    const isSame = this.current.tables.table?.name === name && row === null;
+    this.set({ page: "tables", tables: { table: { name, row }, ...(isSame ? {} : { shape: PLAIN }) } });
   }
 
   /** Shows the page of a kernel with counters, by the launch that stands for it. */
   openKernel(launch: number | null, line: string | null = null): void {
-    this.set({ page: "kernels", launch, sampled: null, line });
+    this.set({ page: "kernels", kernels: { launch, sampled: null, line } });
   }
 
   /** Shows the page of a kernel that has samples of instructions only. */
   openSampled(sampled: string, line: string | null = null): void {
-    this.set({ page: "kernels", launch: null, sampled, line });
+    this.set({ page: "kernels", kernels: { launch: null, sampled, line } });
   }
 
   /** Shows a time span on the timeline; `mark` also measures it. */
@@ -142,7 +102,7 @@ export class Viewer {
   }
 
   /** Shows another window as a step of the history, unlike panning and zooming. */
-  jump(view: Range, change: Partial<State> = {}): void {
+  jump(view: Range, change: StateChange = {}): void {
     this.set({ ...change, view, jumps: this.current.jumps + 1 });
   }
 
@@ -171,7 +131,7 @@ export class Viewer {
   /** Goes to a track on the timeline. */
   showTrack(id: number): void {
     this.unrevealed = { track: id, y: 0 };
-    this.set({ page: "timeline", track: { id } });
+    this.set({ page: "timeline", timeline: { track: { id } } });
   }
 
   /** What is still to be brought into view: once for each event or track that was chosen, never for one that an address

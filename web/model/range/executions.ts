@@ -5,7 +5,7 @@ import { BLOB, END, START } from "../recording/lane.ts";
 import type { Recording } from "../recording/recording.ts";
 import { nameSetsOf, isNamed } from "../search/search.ts";
 import { NO_ROW } from "../recording/slices.ts";
-import type { Range, Selection } from "../page/state.ts";
+import type { Range, Selection } from "../recording/range.ts";
 
 export interface Executions {
   name: string;

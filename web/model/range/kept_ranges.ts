@@ -1,6 +1,6 @@
 // Ranges that the user keeps, with a number and a note. In the address: keep=1:FROM-TO:NOTE;2:FROM-TO:
 
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 
 export interface KeptRange extends Range {
   number: number;

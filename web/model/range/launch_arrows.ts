@@ -5,7 +5,7 @@ import { BLOB, chunksIn, type LaneArrow } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
 import { firstFrom } from "../recording/slices.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 
 export const MAX_ARROWS = 2000;
 

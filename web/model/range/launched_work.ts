@@ -8,7 +8,7 @@ import { BLOB, chunksIn, END, isTimesOnly, START } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
 import { firstFrom, type Slices } from "../recording/slices.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 
 const WORK: ReadonlySet<string> = new Set(["kernel", "memcpy", "memset"]);
 

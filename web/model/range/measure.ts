@@ -6,7 +6,7 @@ import { BLOB, EVENTS_BEFORE, isTimesOnly, START, TIME_BEFORE } from "../recordi
 import type { Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
 import { firstFrom } from "../recording/slices.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 
 export interface DeviceMeasure {
   device: number;

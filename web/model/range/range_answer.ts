@@ -12,7 +12,7 @@ import type { Chunk, Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
 import { measure } from "./measure.ts";
 import { firstFrom, NO_NAME, type Slices } from "../recording/slices.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 
 export interface FrameSum {
   frame: number;

@@ -6,7 +6,7 @@ import { longestEvent } from "../recording/longest.ts";
 import type { Lane } from "../recording/manifest.ts";
 import { plainName } from "../recording/plain_name.ts";
 import { NO_NAME } from "../recording/slices.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 import type { Viewer } from "../page/viewer.ts";
 
 export async function showInRange(viewer: Viewer, range: Range, table: string, name: string): Promise<void> {

@@ -3,7 +3,7 @@
 
 import type { KeptRanges } from "./kept_ranges.ts";
 import { numberOf, tableOf, textOf, type Report } from "../recording/report.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 
 export interface StepEntry {
   key: string; // in the address

@@ -3,7 +3,7 @@
 import { BLOB, chunksIn, levelFor } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "./range.ts";
 
 export interface Point {
   time: number;

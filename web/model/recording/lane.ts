@@ -4,7 +4,7 @@
 import type { Chunk, Lane, Level } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
 import { firstAbove, firstFrom, NO_ROW, type Slices } from "./slices.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "./range.ts";
 import type { Values } from "./values.ts";
 
 export const BLOB = 0;

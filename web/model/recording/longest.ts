@@ -4,7 +4,7 @@
 import { BLOB, END, START, type SliceRef } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "./range.ts";
 
 export async function longestEvent(
   recording: Recording,

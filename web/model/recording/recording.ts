@@ -12,7 +12,7 @@ import { readJob, type Job } from "../job/job.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
 import { readReport, readTables } from "./read_report.ts";
 import type { BusyShares, Report, ReportTable } from "./report.ts";
-import { readNames, type Name } from "../search/search.ts";
+import { readNames, type Name } from "./names.ts";
 import { readStep, type StepPicture } from "../job/step_bars.ts";
 import { Strings } from "./strings.ts";
 import { ChunkedRows, wholeRows, type TableRows } from "../table/table_rows.ts";
@@ -115,7 +115,8 @@ export class Recording {
   }
 
   names(): Promise<Name[]> {
-    this.namesRead ??= readNames(this);
+    const { names: blob } = this.manifest;
+    this.namesRead ??= (blob === null ? Promise.resolve(null) : this.chunks.loadPayload(blob)).then(readNames);
     return this.namesRead;
   }
 

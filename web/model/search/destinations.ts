@@ -2,7 +2,7 @@
 
 import type { Report } from "../recording/report.ts";
 import { showName } from "../table/row_navigation.ts";
-import type { Name } from "./search.ts";
+import type { Name } from "../recording/names.ts";
 import type { PageName } from "../page/state.ts";
 import type { Viewer } from "../page/viewer.ts";
 

@@ -1,15 +1,21 @@
 // Keeps the highlight of a viewer up to date with the names that were chosen or, without any, with the search: first
 // the names, then, once they are found, the places of their events. A later change ends what an earlier one began.
 
-import { collectMarks, eventsOf, filteredNames, MAX_MARKS } from "./marks.ts";
+import { collectMarks, eventsOf, filteredNames, MAX_MARKS, type Marks } from "./marks.ts";
 import type { Recording } from "../recording/recording.ts";
-import { search, type Name } from "./search.ts";
+import type { Name } from "../recording/names.ts";
+import { search } from "./search.ts";
 import { readQuery, type EventFilter } from "./search_query.ts";
-import type { State } from "../page/state.ts";
 
 const MARK_AFTER = 150; // ms; waits for further letters of a search
 
-type Highlight = Pick<State, "highlight" | "marks" | "unmarkedEvents" | "matches" | "eventFilter">;
+interface Highlight {
+  highlight: ReadonlySet<number> | null; // names in Strings; null: no highlight
+  marks: Marks | null; // where highlighted events start, once known
+  matches: readonly Name[] | null; // what the search finds; null: no search, or its events are not counted yet
+  eventFilter: EventFilter | null; // of the search, for single events
+  unmarkedEvents: number; // number of highlighted events if too many for marks, otherwise 0
+}
 
 const NO_MARKS = { marks: null, unmarkedEvents: 0, eventFilter: null };
 export const NO_HIGHLIGHT: Highlight = { highlight: null, matches: null, ...NO_MARKS };
@@ -22,7 +28,7 @@ export class Highlighter {
     private readonly show: (change: Partial<Highlight>) => void,
   ) {}
 
-  async follow({ highlighted, search }: State): Promise<void> {
+  async follow({ highlighted, search }: { highlighted: readonly string[]; search: string }): Promise<void> {
     const mine = ++this.turn;
     const isCurrent = () => mine === this.turn;
     const isChosen = highlighted.length > 0;

@@ -6,7 +6,8 @@
 import { BLOB, END, START } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
-import { byTime, isNamed, isOn, nameSetsOf, passes, type Name } from "./search.ts";
+import type { Name } from "../recording/names.ts";
+import { byTime, isNamed, isOn, nameSetsOf, passes } from "./search.ts";
 import type { EventFilter } from "./search_query.ts";
 import { NO_NAME, type Slices } from "../recording/slices.ts";
 

@@ -4,36 +4,10 @@
 
 import { BLOB, END, START, type SliceRef } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
+import type { Name } from "../recording/names.ts";
 import type { Recording } from "../recording/recording.ts";
 import type { EventFilter, Query } from "./search_query.ts";
-import { NO_NAME, numbers, type Slices } from "../recording/slices.ts";
-
-export interface Name {
-  table: string;
-  name: string;
-  kind: string | null; // of work, of a kernel
-  count: number;
-  total: number; // ns
-  first: number;
-  last: number;
-}
-
-export async function readNames(recording: Recording): Promise<Name[]> {
-  const { names } = recording.manifest;
-  const payload = names === null ? null : await recording.chunks.loadPayload(names);
-  if (payload === null) return [];
-  const column = (name: string) => numbers(payload.columns.get(name), payload.rows, 0);
-  const [count, total, first, last] = [column("count"), column("total"), column("first"), column("last")];
-  return Array.from({ length: payload.rows }, (_, row) => ({
-    table: String(payload.columns.get("table")?.value(row) ?? ""),
-    name: String(payload.columns.get("name")?.value(row) ?? ""),
-    kind: (payload.columns.get("kind")?.value(row) ?? null) as string | null,
-    count: count[row]!,
-    total: total[row]!,
-    first: first[row]!,
-    last: last[row]!,
-  }));
-}
+import { NO_NAME, type Slices } from "../recording/slices.ts";
 
 /** The names that a query allows, those with the most time first. Of a name whose events take less than one of them
     would have to, none can pass. */

@@ -3,7 +3,7 @@
 
 import { readTables } from "../recording/read_report.ts";
 import type { ReportColumn, ReportTable } from "../recording/report.ts";
-import type { Range } from "../page/state.ts";
+import type { Range } from "../recording/range.ts";
 
 const STARTS = ["start_ns", "from_ns", "time_ns", "at_ns", "first_ns"];
 const ENDS = ["end_ns", "to_ns", "last_ns"];

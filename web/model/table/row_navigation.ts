@@ -2,7 +2,8 @@
 // highlight it and go to its longest event in the reported part. Times in the report count from the start of the
 // recording, also for a part.
 
-import { nameSetsOf, isNamed, type Name } from "../search/search.ts";
+import type { Name } from "../recording/names.ts";
+import { nameSetsOf, isNamed } from "../search/search.ts";
 import { eventRefOf } from "../page/details.ts";
 import { eventStartingAt } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
@@ -11,7 +12,7 @@ import { longestEvent } from "../recording/longest.ts";
 import type { Recording } from "../recording/recording.ts";
 import { numberOf, tableOf, textOf, type Cell, type Report, type ReportTable } from "../recording/report.ts";
 import { lineKey } from "../kernel/source_lines.ts";
-import { around, type Range, type Selection } from "../page/state.ts";
+import { around, type Range, type Selection } from "../recording/range.ts";
 import type { Viewer } from "../page/viewer.ts";
 
 /** The events that a table's rows describe, and the column with their names. */
@@ -56,7 +57,8 @@ export async function showRow(viewer: Viewer, report: Report, table: ReportTable
   if (isAboutLines(table)) return showLine(viewer, report, table, row);
   if (table.name === "gaps") return showGap(viewer, table, row);
   if (table.name === "idle") return showCause(viewer, report, table, row);
-  if (table.name === "samples") return viewer.set({ page: "timeline", filter: textOf(table, row, "metric") ?? "" });
+  if (table.name === "samples")
+    return viewer.set({ page: "timeline", timeline: { filter: textOf(table, row, "metric") ?? "" } });
   const range = timesOf(table, row);
   if (range !== null) return viewer.goTo(range, range.to > range.from);
   const named = NAMED[table.name];

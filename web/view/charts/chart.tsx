@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { ticksOf } from "../../layout/ticks.ts";
-import type { Range } from "../../model/page/state.ts";
+import type { Range } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { reportedPart } from "../../model/table/row_navigation.ts";
 import { useWidth } from "../parts/use_width.ts";

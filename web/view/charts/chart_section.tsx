@@ -2,7 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { SavePicture } from "../pictures/save_picture.tsx";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { noteOf, type Report } from "../../model/recording/report.ts";
+
+/** The properties of every chart. */
+export interface ChartProps {
+  viewer: Viewer;
+  report: Report;
+}
 
 interface Props {
   id: string;

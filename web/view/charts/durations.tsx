@@ -10,11 +10,10 @@ import { executionAt, executionsOf, percentileOf, type Executions } from "../../
 import { columnOf, tableOf } from "../../model/recording/report.ts";
 import { reportedPart } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { useViewerState } from "../parts/use_state.ts";
 import { axisOf, Chart } from "./chart.tsx";
-import { ChartSection, MissingChart, NO_KERNELS } from "./chart_section.tsx";
+import { ChartSection, MissingChart, NO_KERNELS, type ChartProps } from "./chart_section.tsx";
 
 const TITLE = "Kernel durations";
 const HEIGHT = 180;
@@ -25,7 +24,7 @@ export function Durations({ viewer, report }: ChartProps) {
   const kernels = tableOf(report, "kernels");
   const names =
     (kernels && columnOf(kernels, "name")?.filter((name): name is string => typeof name === "string")) ?? [];
-  const chosen = useViewerState(viewer, (state) => state.kernel);
+  const chosen = useViewerState(viewer, (state) => state.charts.kernel);
   const name = chosen !== null && names.includes(chosen) ? chosen : names[0];
   const [state, setState] = useState<{ executions?: Executions; error?: string }>({});
   useEffect(() => {
@@ -40,8 +39,9 @@ export function Durations({ viewer, report }: ChartProps) {
   if (name === undefined) return <MissingChart id="durations" title={TITLE} report={report} {...NO_KERNELS} />;
   const { executions, error } = state;
   const options = names.slice(0, MAX_OPTIONS);
-  const choose = (
-    <select aria-label="Kernel" value={name} onChange={(event) => viewer.set({ kernel: event.currentTarget.value })}>
+  const choose = (kernel: string) => viewer.set({ charts: { kernel } });
+  const tools = (
+    <select aria-label="Kernel" value={name} onChange={(event) => choose(event.currentTarget.value)}>
       {[...options, ...(options.includes(name) ? [] : [name])].map((each) => (
         <option key={each} value={each}>{shortName(each)}</option>
       ))}
@@ -50,7 +50,7 @@ export function Durations({ viewer, report }: ChartProps) {
   const ready = executions !== undefined && executions.name === name;
   return (
     <ChartSection
-      id="durations" title={TITLE} tools={choose} hint="Click a bar to show its first execution."
+      id="durations" title={TITLE} tools={tools} hint="Click a bar to show its first execution."
       about={error ?? (ready ? summaryOf(executions) : "Reading executions…")}
     >
       {ready && executions.length > 0 && <Histogram viewer={viewer} executions={executions} />}

@@ -2,10 +2,9 @@
 
 import { reportedPart } from "../../model/table/row_navigation.ts";
 import { answerOf } from "../../model/range/range_answer.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { FlamePanel } from "../flame/flame_panel.tsx";
 import { useAsync } from "../parts/use_state.ts";
-import { MissingChart, ChartSection } from "./chart_section.tsx";
+import { MissingChart, ChartSection, type ChartProps } from "./chart_section.tsx";
 
 const TITLE = "Flame graph of ranges, operators and API calls";
 

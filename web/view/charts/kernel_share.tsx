@@ -8,10 +8,9 @@ import { treemap } from "../../layout/treemap.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recording/report.ts";
 import { KindLegend } from "../parts/kind_legend.tsx";
 import { showRow } from "../../model/table/row_navigation.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { px, useWidth } from "../parts/use_width.ts";
-import { ChartSection, MissingChart, NO_KERNELS } from "./chart_section.tsx";
+import { ChartSection, MissingChart, NO_KERNELS, type ChartProps } from "./chart_section.tsx";
 
 const HEIGHT = 300; // css pixels
 const MIN_SHARE = 0.004; // minimum share of kernel time for a separate area

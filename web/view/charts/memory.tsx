@@ -9,9 +9,8 @@ import type { Lane } from "../../model/recording/manifest.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recording/report.ts";
 import { reportedPart } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { axisOf, Chart, timeAxis, timeHandlers } from "./chart.tsx";
-import { MissingChart, ChartSection } from "./chart_section.tsx";
+import { MissingChart, ChartSection, type ChartProps } from "./chart_section.tsx";
 
 const TITLE = "Device memory over time";
 const HEIGHT = 180;

@@ -9,10 +9,9 @@ import { memoryLayers, type MemoryLayers } from "../../model/recording/memory_la
 import { tableOf } from "../../model/recording/report.ts";
 import { reportedPart } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { axisOf, Chart, timeAxis, timeHandlers } from "./chart.tsx";
-import { ChartSection } from "./chart_section.tsx";
+import { ChartSection, type ChartProps } from "./chart_section.tsx";
 
 const TITLE = "Device memory by owner";
 const HEIGHT = 200;

@@ -3,9 +3,8 @@
 import { FIRST_HUE, WORK } from "../../layout/colors.ts";
 import { duration, exact } from "../../layout/time_text.ts";
 import { numberOf, tableOf, textOf } from "../../model/recording/report.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
-import { MissingChart, ChartSection } from "./chart_section.tsx";
+import { MissingChart, ChartSection, type ChartProps } from "./chart_section.tsx";
 
 const TITLE = "Overlap";
 const NEITHER = "Overlap needs two kinds of device work or two active streams; the recording has neither.";

@@ -8,10 +8,9 @@ import { logTicks } from "../../layout/value_ticks.ts";
 import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/kernel/roofline.ts";
 import { tableOf } from "../../model/recording/report.ts";
 import { showRow } from "../../model/table/row_navigation.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { axisOf, Chart } from "./chart.tsx";
-import { MissingChart, ChartSection } from "./chart_section.tsx";
+import { MissingChart, ChartSection, type ChartProps } from "./chart_section.tsx";
 
 const TITLE = "Roofline";
 const NOT_RECORDED = "Operator FLOPs and bytes were not recorded.";

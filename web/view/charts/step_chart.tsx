@@ -7,10 +7,9 @@ import { plural, duration, exact } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
 import { cellOf, numberOf, tableOf, textOf } from "../../model/recording/report.ts";
 import { showRow } from "../../model/table/row_navigation.ts";
-import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { axisOf, Chart } from "./chart.tsx";
-import { MissingChart, ChartSection } from "./chart_section.tsx";
+import { MissingChart, ChartSection, type ChartProps } from "./chart_section.tsx";
 
 const TITLE = "Step times";
 const HEIGHT = 180;

@@ -28,8 +28,8 @@ export function Timelines({ comparison, status, onClear }: Props) {
 /** Chooses the step that both timelines are aligned at, or one for each side, and shows its duration in each. */
 function Steps({ comparison }: { comparison: Comparison }) {
   const { base, next, pairs, steps } = comparison;
-  const chosen = useViewerState(next, (state) => Math.min(state.aligned, pairs.length - 1));
-  const own = [useViewerState(base, (state) => state.ownStep), useViewerState(next, (state) => state.ownStep)];
+  const chosen = useViewerState(next, (state) => Math.min(state.comparison.aligned, pairs.length - 1));
+  const own = [base, next].map((side) => useViewerState(side, (state) => state.comparison.ownStep));
   const pair = comparison.pair;
   const [before, after] = [pair.base.to - pair.base.from, pair.next.to - pair.next.from];
   const label = pair.name === "" ? "Aligned at the first device work: the recordings have no steps in common" : "";

@@ -6,7 +6,7 @@ import { prices } from "../../model/job/job_order.ts";
 import { duration } from "../../layout/time_text.ts";
 import { Command } from "../page/command.tsx";
 import { CopyButton } from "../parts/copy_button.tsx";
-import type { JobProps } from "../job_page.tsx";
+import type { JobProps } from "../../model/job/job_cell.ts";
 import { useAsync } from "../parts/use_state.ts";
 
 export function CellDetails({ viewer, job, chosen }: JobProps) {

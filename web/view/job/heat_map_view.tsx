@@ -1,9 +1,8 @@
 // The heat map of ranks and steps, with the choice of its quantity and of the order of ranks.
 
 import { useMemo } from "preact/hooks";
-import { orderRanks } from "../../model/job/job_cell.ts";
+import { orderRanks, type JobProps } from "../../model/job/job_cell.ts";
 import { ROW_ORDERS, rowsBy, type RowOrder } from "../../model/job/job_order.ts";
-import type { JobProps } from "../job_page.tsx";
 import { SavePicture } from "../pictures/save_picture.tsx";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
 import { HeatCells } from "./heat_cells.tsx";
@@ -12,12 +11,14 @@ const ORDER_NAMES: Record<RowOrder, string> = { rank: "rank", host: "host", peer
 
 export function HeatMapView(props: JobProps) {
   const { viewer, job } = props;
-  const name = useViewerState(viewer, (state) => state.quantity);
-  const order = useViewerState(viewer, (state) => state.rowOrder);
+  const name = useViewerState(viewer, (state) => state.job.quantity);
+  const order = useViewerState(viewer, (state) => state.job.order);
   const at = Math.max(0, job.quantities.findIndex((each) => each.name === name));
   const quantity = job.quantities[at];
   const { value: cells, error } = useAsync(() => viewer.recording.jobCells(at), at);
   const rows = useMemo(() => rowsBy(job, order), [job, order]);
+  const choose = (event: { currentTarget: HTMLSelectElement }) =>
+    viewer.set({ job: { quantity: event.currentTarget.value } });
   if (quantity === undefined) return <p class="about">No step of any rank was recorded.</p>;
   return (
     <section class="heat" aria-label="Ranks and steps">
@@ -26,7 +27,7 @@ export function HeatMapView(props: JobProps) {
       <div class="tools-line">
         <label>
           Quantity{" "}
-          <select value={quantity.name} onChange={(event) => viewer.set({ quantity: event.currentTarget.value })}>
+          <select value={quantity.name} onChange={choose}>
             {job.quantities.map((each) => (
               <option key={each.name} value={each.name}>{each.title}</option>
             ))}

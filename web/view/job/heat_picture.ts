@@ -12,7 +12,7 @@ import { HeatScale, materialTime } from "../../layout/heat_scale.ts";
 import { heatIn, wholeHeat, type HeatWindow } from "../../model/job/heat_window.ts";
 import type { Job, Quantity } from "../../model/job/job.ts";
 import type { RowOrder } from "../../model/job/job_order.ts";
-import type { JobProps } from "../job_page.tsx";
+import type { JobProps } from "../../model/job/job_cell.ts";
 import { registerPicture } from "../pictures/canvas_pictures.ts";
 import { useViewerState } from "../parts/use_state.ts";
 import { px } from "../parts/use_width.ts";
@@ -46,7 +46,7 @@ export interface HeatLayout {
 /** Computes only what has changed: a moved pointer or another selected cell computes nothing. */
 export function useHeatLayout(props: HeatProps, room: number): HeatLayout {
   const { viewer, job, rows, quantity, cells } = props;
-  const wanted = useViewerState(viewer, (state) => state.heat);
+  const wanted = useViewerState(viewer, (state) => state.job.heat);
   const scale = devicePixelRatio || 1;
   const margin = marginOf({ strip: STRIP, bar: BAR, gap: GAP });
   const whole = useMemo(() => wholeHeat(rows.length, job.steps.length), [rows, job]);

@@ -12,7 +12,7 @@ import { duration, plural } from "../../layout/time_text.ts";
 import { areLinksInQuestion, hostLinks, type HostLinks } from "../../model/job/host_links.ts";
 import type { Quantity } from "../../model/job/job.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/recording/report.ts";
-import type { JobProps } from "../job_page.tsx";
+import type { JobProps } from "../../model/job/job_cell.ts";
 import { registerPicture } from "../pictures/canvas_pictures.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 import { useTheme } from "../page/theme_switch.tsx";

@@ -2,9 +2,8 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { duration, exact, plural } from "../../layout/time_text.ts";
-import { selectCell } from "../../model/job/job_cell.ts";
+import { selectCell, type JobProps } from "../../model/job/job_cell.ts";
 import type { Unit } from "../../model/job/job.ts";
-import type { JobProps } from "../job_page.tsx";
 
 const WORST_TITLE = "Show the cell in which it is worst";
 const COST_TITLE = "What a step would gain if only this unit were as its peers";
@@ -18,7 +17,7 @@ export function Stragglers({ viewer, job, chosen, reason }: JobProps & { reason:
         <p class="about">None: {reason}.</p>
       </section>
     );
-  const show = ({ worst, quantity }: Unit) => worst && selectCell(viewer, job, worst[0], worst[1], { quantity });
+  const show = ({ worst, quantity }: Unit) => worst && selectCell(viewer, job, worst[0], worst[1], quantity);
   return (
     <section class="stragglers" aria-label="Stragglers">
       <h2>Stragglers</h2>

@@ -8,10 +8,9 @@ import { drawWaterfall } from "../../draw/draw_waterfall.ts";
 import { barAt, criticalTime, heightOf, placeWaterfall, type Waterfall } from "../../layout/waterfall.ts";
 import { duration, plural } from "../../layout/time_text.ts";
 import type { Job } from "../../model/job/job.ts";
-import { selectCell } from "../../model/job/job_cell.ts";
+import { selectCell, type JobProps } from "../../model/job/job_cell.ts";
 import { rowsBy } from "../../model/job/job_order.ts";
 import type { StepBar, StepPicture } from "../../model/job/step_bars.ts";
-import type { JobProps } from "../job_page.tsx";
 import { registerPicture } from "../pictures/canvas_pictures.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 import { useTheme } from "../page/theme_switch.tsx";
@@ -65,7 +64,7 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
   const [frame, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
-  const order = useViewerState(viewer, (state) => state.rowOrder);
+  const order = useViewerState(viewer, (state) => state.job.order);
   const [pointed, setPointed] = useState<{ x: number; y: number; lines: string[] } | null>(null);
   const scale = devicePixelRatio || 1;
   const fall = useMemo(() => {

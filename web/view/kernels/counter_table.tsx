@@ -14,14 +14,14 @@ const REPEATED = new Set(["launch", "kernel"]); // the same in every row of one 
 type CounterTableProps = { viewer: Viewer; kernel: MeasuredKernel; table: ReportTable | null };
 
 export function CounterTable({ viewer, kernel, table }: CounterTableProps) {
-  const shape = useViewerState(viewer, (state) => state.counterShape);
+  const shape = useViewerState(viewer, (state) => state.kernels.counters);
   if (table === null || table.rows.length === 0) return null;
   const kept = table.columns.flatMap((column, at) => (REPEATED.has(column.name) ? [] : [at]));
   const columns = kept.map((at) => table.columns[at]!);
   const rows = table.rows.map((row) => kept.map((at) => row[at] ?? null));
   const shown = { ...table, name: "Counters", columns, rows };
   const set = (change: Partial<TableShape>) =>
-    viewer.set({ counterShape: { ...viewer.state.counterShape, ...change } });
+    viewer.set({ kernels: { counters: { ...viewer.state.kernels.counters, ...change } } });
   const { words, file } = viewer.recording.manifest.source;
   return (
     <TableView table={shown} wanted={null} onOpen={null} level={2} recording={file} shape={{ value: shape, set }}>

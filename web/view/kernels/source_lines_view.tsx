@@ -88,7 +88,7 @@ const barOf = ({ reason, share_pct, waits_for }: LineStall) =>
 function Lines({ viewer, lines }: { viewer: Viewer; lines: readonly SourceLine[] }) {
   const [order, setOrder] = useState<LineOrder>("share");
   const [all, setAll] = useState(false);
-  const chosen = useViewerState(viewer, (state) => state.line);
+  const chosen = useViewerState(viewer, (state) => state.kernels.line);
   const ordered = orderedLines(lines, order);
   const shown = all ? ordered : ordered.filter((line, i) => i < SHOWN || line.key === chosen);
   const hidden = plural(lines.length - shown.length, "more line");
@@ -143,7 +143,7 @@ function Line({ viewer, line, isChosen, hasText, figures, most, device }: LinePr
   const heat = most > 0 ? (line.share_pct ?? 0) / most : 0;
   const sampled = line.samples === null ? "not sampled" : plural(line.samples, "sample");
   const stalls = line.stalls.map(({ reason, share_pct }) => `${reason} ${pct(share_pct)}`);
-  const choose = () => viewer.set({ line: isChosen ? null : line.key });
+  const choose = () => viewer.set({ kernels: { line: isChosen ? null : line.key } });
   return (
     <tr ref={element} class={isChosen ? "chosen" : ""}>
       <th scope="row">

@@ -4,7 +4,7 @@ import type { Caption } from "../../draw/picture.ts";
 import { moment, unitFor } from "../../layout/time_text.ts";
 import type { Comparison } from "../../model/page/comparison.ts";
 import { reportedPart } from "../../model/table/row_navigation.ts";
-import type { Range } from "../../model/page/state.ts";
+import type { Range } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 
 const nameOf = (viewer: Viewer): string => viewer.recording.manifest.source.file.split("/").pop()!;

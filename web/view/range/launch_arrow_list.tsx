@@ -16,14 +16,15 @@ type LaunchArrowSwitchProps = { viewer: Viewer; onArrows: (arrows: readonly Lane
 
 export function LaunchArrowSwitch({ viewer, onArrows }: LaunchArrowSwitchProps) {
   const range = useViewerState(viewer, (state) => state.range);
-  const shown = useViewerState(viewer, (state) => state.launchArrows);
+  const shown = useViewerState(viewer, (state) => state.timeline.launchArrows);
+  const toggle = () => viewer.set({ timeline: { launchArrows: !shown } });
   const wanted = shown ? range : null;
   const { value, error } = useAsync(async () => wanted && launchArrows(viewer.recording, wanted), wanted);
   useEffect(() => onArrows(value?.arrows ?? []), [value]);
   if (range === null) return null;
   return (
     <>
-      <button aria-pressed={shown} onClick={() => viewer.set({ launchArrows: !shown })}>Launch arrows</button>
+      <button aria-pressed={shown} onClick={toggle}>Launch arrows</button>
       <span class="quiet" role="status">{error ?? (value && countText(value.launches))}</span>
     </>
   );

@@ -3,7 +3,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answerOf, type RangeAnswer } from "../../model/range/range_answer.ts";
-import type { Range } from "../../model/page/state.ts";
+import type { Range } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 
 interface Shown {

@@ -4,7 +4,7 @@ import { plural } from "../../layout/time_text.ts";
 import { rowTimes } from "../../model/search/sql_answer.ts";
 import type { ReportTable } from "../../model/recording/report.ts";
 import { sourceName } from "../../model/recording/source_name.ts";
-import { around, union, type Range } from "../../model/page/state.ts";
+import { around, union, type Range } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { TableView } from "../tables/table_view.tsx";
 
@@ -25,7 +25,7 @@ function AnswerTable({ viewer, table }: { viewer: Viewer; table: ReportTable }) 
   const open = (row: number) => {
     const range = times?.[row] ?? null;
     if (range === null) return viewer.set({ problem: "This row has no time." });
-    viewer.set({ answer: { ranges } });
+    viewer.set({ sql: { answer: { ranges } } });
     viewer.goTo(range, range.to > range.from);
   };
   return (
@@ -43,5 +43,5 @@ function AnswerTable({ viewer, table }: { viewer: Viewer; table: ReportTable }) 
 }
 
 function mark(viewer: Viewer, ranges: readonly Range[]): void {
-  viewer.set({ answer: { ranges }, page: "timeline", view: around(ranges.reduce(union), 0.05) });
+  viewer.set({ sql: { answer: { ranges } }, page: "timeline", view: around(ranges.reduce(union), 0.05) });
 }

@@ -5,12 +5,12 @@ import type { Viewer } from "../../model/page/viewer.ts";
 import { useViewerState } from "../parts/use_state.ts";
 
 export function AnswerMarks({ viewer }: { viewer: Viewer }) {
-  const answer = useViewerState(viewer, (state) => state.answer);
+  const answer = useViewerState(viewer, (state) => state.sql.answer);
   if (answer === null) return null;
   return (
     <span class="answer-marks" role="group" aria-label="Rows of the SQL answer">
       <button onClick={() => viewer.openPage("sql")}>{plural(answer.ranges.length, "row")} of the SQL answer</button>
-      <button onClick={() => viewer.set({ answer: null })}>Clear marks</button>
+      <button onClick={() => viewer.set({ sql: { answer: null } })}>Clear marks</button>
     </span>
   );
 }

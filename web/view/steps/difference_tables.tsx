@@ -7,7 +7,7 @@ import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, signedDuration } from "../../layout/time_text.ts";
 import { differenceOf, type Amount, type DifferenceRow } from "../../model/range/range_difference.ts";
 import { showInRange } from "../../model/range/range_navigation.ts";
-import type { Range } from "../../model/page/state.ts";
+import type { Range } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { AnswerTable, type AnswerRow } from "../range/answer_table.tsx";
 import { launchedIn } from "../../model/range/launched_work.ts";

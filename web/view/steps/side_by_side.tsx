@@ -35,14 +35,14 @@ export function SideBySide({ comparison, label, sides, control, status, onClear 
   const { base, next } = comparison;
   const active = useRef(next);
   const canvases = useRef<HTMLCanvasElement[]>([]);
-  const highlighted = useViewerState(next, (state) => state.highlight !== null);
+  const highlighted = useViewerState(next, (state) => state.found.highlight !== null);
   useEffect(() => comparison.follow(), [comparison]);
   const clearHighlight = () => {
     for (const viewer of [base, next]) viewer.search("");
     onClear();
   };
   const clear = () => {
-    if ([base, next].some(({ state }) => state.highlight !== null)) return clearHighlight();
+    if ([base, next].some(({ state }) => state.found.highlight !== null)) return clearHighlight();
     for (const viewer of [base, next]) viewer.clearNext();
   };
   const bindControls = (viewer: Viewer, side: number) => (timeline: TimelineCanvas) => {

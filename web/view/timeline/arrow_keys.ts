@@ -5,7 +5,7 @@ import { eventRefOf } from "../../model/page/details.ts";
 import { eventAt, isTimesOnly, neighbourInRow, rangeOf, rowOf, type SliceRef } from "../../model/recording/lane.ts";
 import type { Lane } from "../../model/recording/manifest.ts";
 import { NO_ROW } from "../../model/recording/slices.ts";
-import { around, type Range } from "../../model/page/state.ts";
+import { around, type Range } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 

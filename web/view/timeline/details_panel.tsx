@@ -12,7 +12,7 @@ import { showRowAbout } from "../../model/table/row_navigation.ts";
 import type { Row } from "../../model/recording/recording.ts";
 import type { ColumnSpec } from "../../model/recording/manifest.ts";
 import type { SourceLine } from "../../model/kernel/source_lines.ts";
-import type { Selection } from "../../model/page/state.ts";
+import type { Selection } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { Value } from "../../read/column.ts";
 import { CopyButton } from "../parts/copy_button.tsx";

@@ -2,7 +2,7 @@
 // with what the help says about it (key_help.tsx) and what it does.
 
 import { isKept } from "../../model/range/kept_ranges.ts";
-import { around, zoomed } from "../../model/page/state.ts";
+import { around, zoomed } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { acrossRows, alongRow } from "./arrow_keys.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";

@@ -6,7 +6,7 @@ import type { Viewer } from "../../model/page/viewer.ts";
 import { useViewerState } from "../parts/use_state.ts";
 
 export function MarkLimit({ viewer }: { viewer: Viewer }) {
-  const events = useViewerState(viewer, (state) => state.unmarkedEvents);
+  const events = useViewerState(viewer, (state) => state.found.unmarkedEvents);
   return (
     <span class="quiet mark-limit" role="status">
       {events > 0 && `Too many events to mark: ${grouped(events)} match, the limit is ${grouped(MAX_MARKS)}`}

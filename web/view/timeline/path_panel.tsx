@@ -8,10 +8,11 @@ import { noteOf } from "../../model/recording/report.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
 
-export const togglePath = (viewer: Viewer): void => viewer.set({ criticalPath: !viewer.state.criticalPath });
+export const togglePath = (viewer: Viewer): void =>
+  viewer.set({ timeline: { criticalPath: !viewer.state.timeline.criticalPath } });
 
 export function PathSwitch({ viewer }: { viewer: Viewer }) {
-  const shown = useViewerState(viewer, (state) => state.criticalPath);
+  const shown = useViewerState(viewer, (state) => state.timeline.criticalPath);
   return (
     <button aria-pressed={shown} title="Mark the critical path on the tracks (C)" onClick={() => togglePath(viewer)}>
       Critical path
@@ -20,7 +21,7 @@ export function PathSwitch({ viewer }: { viewer: Viewer }) {
 }
 
 export function PathPanel({ viewer }: { viewer: Viewer }) {
-  const shown = useViewerState(viewer, (state) => state.criticalPath);
+  const shown = useViewerState(viewer, (state) => state.timeline.criticalPath);
   if (!shown) return null;
   const { critical_path: path, part_ns: part } = viewer.recording.manifest;
   const inPart = part && `, in the reported part (${moment(part[0], 1)} to ${moment(part[1], 1)})`;

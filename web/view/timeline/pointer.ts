@@ -4,7 +4,7 @@
 
 import { eventAt, isTimesOnly, type SliceRef } from "../../model/recording/lane.ts";
 import { eventRefOf } from "../../model/page/details.ts";
-import { around, zoomed } from "../../model/page/state.ts";
+import { around, zoomed } from "../../model/recording/range.ts";
 import { warmEvents } from "../../model/range/warm.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 

@@ -92,8 +92,8 @@ function linksOf(viewer: Viewer, details: Details | null): LaneArrow[] {
 
 /** Shows how many tracks are hidden, and restores them. */
 function Hidden({ viewer }: { viewer: Viewer }) {
-  const hidden = useViewerState(viewer, (state) => state.hidden);
+  const hidden = useViewerState(viewer, (state) => state.timeline.hidden);
   if (hidden.size === 0) return null;
   const text = `Show ${hidden.size} hidden ${hidden.size === 1 ? "track" : "tracks"}`;
-  return <button onClick={() => viewer.set({ hidden: new Set() })}>{text}</button>;
+  return <button onClick={() => viewer.set({ timeline: { hidden: new Set() } })}>{text}</button>;
 }

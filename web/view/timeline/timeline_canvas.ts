@@ -118,8 +118,8 @@ export class TimelineCanvas {
   reveal(row: RowPlace, opens: boolean): void {
     if (this.tree.tracks[row.track] === undefined) return;
     const { state } = this.viewer;
-    const change = opens ? changesToReveal(this.tree, state, row.track) : {};
-    if (Object.keys(change).length > 0) this.viewer.set(change);
+    const change = opens ? changesToReveal(this.tree, state.timeline, row.track) : {};
+    if (Object.keys(change).length > 0) this.viewer.set({ timeline: change });
     this.place(this.viewer.state);
     const track = this.placed.rest.tracks.find((placed) => placed.track.id === row.track);
     if (!track) return;
@@ -151,7 +151,7 @@ export class TimelineCanvas {
   /** The lanes of the critical path while it is marked. */
   private get critical(): readonly Lane[] {
     const { state, recording } = this.viewer;
-    return state.criticalPath ? (recording.manifest.critical_path?.lanes ?? []) : [];
+    return state.timeline.criticalPath ? (recording.manifest.critical_path?.lanes ?? []) : [];
   }
 
   /** The part of the critical path under a point, from loaded chunks only; null if it is not marked. */
@@ -209,12 +209,12 @@ export class TimelineCanvas {
   }
 
   private place(state: State): void {
-    const { collapsed, hidden, pinned, order, filter } = state;
+    const { collapsed, hidden, pinned, order, filter } = state.timeline;
     const { height } = this;
     const placedFor = [collapsed, hidden, pinned, order, filter, height];
     if (placedFor.every((each, i) => each === this.placedFor[i])) return;
     this.placedFor = placedFor;
-    const placed = placeTracks(this.tree, state);
+    const placed = placeTracks(this.tree, state.timeline);
     this.placed = { ...placed, pinnedHeight: Math.min(placed.pinned.height, Math.max(0, (height - HEAD) / 2)) };
     this.onPlaced(this.placed);
   }

@@ -3,7 +3,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { HEAD } from "../../layout/scene.ts";
 import type { Placement } from "../../layout/tracks.ts";
-import type { Selection, TrackChoice } from "../../model/page/state.ts";
+import type { Selection } from "../../model/recording/range.ts";
+import type { TrackChoice } from "../../model/page/state.ts";
 import type { RowPlace, Viewer } from "../../model/page/viewer.ts";
 import { bindPointer } from "./pointer.ts";
 import { PRINT_WIDTH } from "../page/printing.ts";
@@ -31,7 +32,7 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
   const [placed, setPlaced] = useState({ pinned: EMPTY, rest: EMPTY, pinnedHeight: 0 });
   const [pointed, setPointed] = useState<Pointed | null>(null);
   const selection = useViewerState(viewer, (state) => state.selection);
-  const track = useViewerState(viewer, (state) => state.track);
+  const track = useViewerState(viewer, (state) => state.timeline.track);
 
   // Before the first paint, so that no key or click on what is shown is lost.
   useLayoutEffect(() => {
@@ -95,12 +96,12 @@ function keepSizeInPrint(frame: HTMLElement): () => void {
 }
 
 function Filter({ viewer, height }: { viewer: Viewer; height: number }) {
-  const filter = useViewerState(viewer, (state) => state.filter);
+  const filter = useViewerState(viewer, (state) => state.timeline.filter);
   return (
     <div class="corner" style={{ height: `${height}px` }}>
       <input
         type="search" value={filter} placeholder="Filter tracks" aria-label="Filter tracks by name"
-        onInput={(event) => viewer.set({ filter: event.currentTarget.value })}
+        onInput={(event) => viewer.set({ timeline: { filter: event.currentTarget.value } })}
       />
     </div>
   );

@@ -3,6 +3,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { moved, type Placement, type PlacedTrack } from "../../layout/tracks.ts";
+import type { State } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { moveInToolbars, oneTabStop } from "../parts/toolbar.ts";
 import { useViewerState } from "../parts/use_state.ts";
@@ -31,15 +32,16 @@ export function TrackNames({ viewer, placed }: { viewer: Viewer; placed: Placeme
 function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrack; all: PlacedTrack[] }) {
   const { track, foldable, folded, pinned } = placed;
   const grabbed = useRef<number | null>(null);
-  const isChosen = useViewerState(viewer, (state) => state.track?.id === track.id);
-  const { state, recording } = viewer;
-  const fold = () => viewer.set({ collapsed: toggled(state.collapsed, track.id) });
-  const others = state.pinned.filter((id) => id !== track.id);
-  const pin = () => viewer.set({ pinned: pinned ? others : [...state.pinned, track.id] });
-  const hide = () => viewer.set({ hidden: toggled(state.hidden, track.id), pinned: others });
+  const isChosen = useViewerState(viewer, (state) => state.timeline.track?.id === track.id);
+  const { recording, state: { timeline } } = viewer;
+  const set = (change: Partial<State["timeline"]>) => viewer.set({ timeline: change });
+  const fold = () => set({ collapsed: toggled(timeline.collapsed, track.id) });
+  const others = timeline.pinned.filter((id) => id !== track.id);
+  const pin = () => set({ pinned: pinned ? others : [...timeline.pinned, track.id] });
+  const hide = () => set({ hidden: toggled(timeline.hidden, track.id), pinned: others });
   const shift = (by: number) => {
-    const order = moved({ ...recording, tracks: recording.manifest.tracks }, viewer.state, track.id, by);
-    if (order) viewer.set({ order });
+    const order = moved({ ...recording, tracks: recording.manifest.tracks }, viewer.state.timeline, track.id, by);
+    if (order) set({ order });
   };
   const drop = (event: PointerEvent) => {
     const from = grabbed.current;
