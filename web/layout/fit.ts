@@ -1,6 +1,8 @@
 // Text fitted to a width: unchanged, cut with an ellipsis, or empty. Widths come from the canvas through a function and
 // are cached, because measuring text is the slowest part of a frame.
 
+import type { Span } from "./short_name.ts";
+
 export type MeasureText = (text: string) => number;
 
 const ELLIPSIS = "…";
@@ -22,23 +24,45 @@ export class Fitter {
     return width;
   }
 
-  /** At least two characters before an ellipsis, or empty. What is from `keep` on stays if the start can be cut
-      instead. */
-  fit(text: string, room: number, keep = 0): string {
+  /** At least two characters before an ellipsis, or empty. What is between `own` places is cut first. */
+  fit(text: string, room: number, own: readonly Span[] = []): string {
     const full = text.length > 300 ? text.slice(0, 300) : text;
-    const whole = this.width(full);
-    if (whole <= room) return full;
-    const ellipsis = this.width(ELLIPSIS);
-    if (keep > 0 && keep < full.length) {
-      const tail = ELLIPSIS + full.slice(keep);
-      const start = this.fit(full.slice(0, keep - 1), room - this.width(tail) + ellipsis);
-      if (start !== "") return start.replace(/…$/, "") + tail;
-      const few = full.slice(0, Math.min(keep, FEW)) + ELLIPSIS;
-      const rest = this.fit(full.slice(keep), room - this.width(few));
-      if (rest !== "") return few + rest;
-    }
+    if (this.width(full) <= room) return full;
+    const cut = own.length === 0 ? null : this.cutBetween(full, room, own);
+    return cut ?? this.cutEnd(full, room);
+  }
+
+  private cutEnd(full: string, room: number): string {
+    const [whole, ellipsis] = [this.width(full), this.width(ELLIPSIS)];
     let length = Math.min(full.length - 1, Math.floor(((room - ellipsis) / whole) * full.length) + 2);
     while (length >= 2 && this.width(full.slice(0, length)) + ellipsis > room) length--;
     return length >= 2 ? full.slice(0, length).trimEnd() + ELLIPSIS : "";
+  }
+
+  /** With the own places in full and as much of the others as fits, the first ones first; null if not even those fit,
+      with a few letters before them. */
+  private cutBetween(full: string, room: number, own: readonly Span[]): string | null {
+    const others = [0, ...own.map(([, to]) => to)].map((from, i) => full.slice(from, own[i]?.[0]));
+    const shown = others.map(() => 0);
+    const cut = (i: number) => {
+      const other = others[i]!;
+      return shown[i]! >= other.length ? other : other.slice(0, shown[i]) + ELLIPSIS;
+    };
+    const joined = () => others.map((_, i) => cut(i) + (own[i] ? full.slice(...own[i]!) : "")).join("");
+    if (this.width(joined()) > room) {
+      const few = full.slice(0, Math.min(own[0]![0], FEW)) + ELLIPSIS;
+      const rest = this.fit(full.slice(own[0]![0]), room - this.width(few));
+      return rest === "" ? null : few + rest;
+    }
+    others.forEach((other, i) => {
+      let [low, high] = [0, other.length];
+      while (low < high) {
+        shown[i] = (low + high + 1) >> 1;
+        if (this.width(joined()) <= room) low = shown[i]!;
+        else high = shown[i]! - 1;
+      }
+      shown[i] = low;
+    });
+    return joined();
   }
 }

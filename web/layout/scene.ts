@@ -17,7 +17,7 @@ import type { Area, Arrow, Box, Busy, Label, Scene, Strips } from "./display.ts"
 import type { Fitter } from "./fit.ts";
 import { paintLane, type LaneView, type LabelledSlice } from "./lane_slices.ts";
 import { plotLane } from "./lane_values.ts";
-import { keptFrom, shortName } from "./short_name.ts";
+import { ownParts, shortName, type Span } from "./short_name.ts";
 import { ticksOf } from "./ticks.ts";
 import { duration, moment } from "./time_text.ts";
 import { COMPACT_ROW, type Placement, type PlacedTrack } from "./tracks.ts";
@@ -177,8 +177,10 @@ function addLabels(
     const width = Math.min(frame.width, (slice.x + slice.width) / frame.scale) - x;
     if (width < MIN_LABEL_WIDTH) continue;
     const name = slice.name === NO_NAME ? (lane.label ?? "") : source.strings.textOf(slice.name);
-    const long = slice.count > 1 ? `${shortName(name)} +${slice.count - 1}` : shortName(name);
-    const text = source.fitter.fit(long, width - 6, keptFrom(name));
+    const short = shortName(name);
+    const more = slice.count > 1 ? ` +${slice.count - 1}` : "";
+    const own: Span[] = [...ownParts(name), [short.length, short.length + more.length]];
+    const text = source.fitter.fit(short + more, width - 6, own.filter(([from, to]) => from < to));
     if (text !== "") labels.push({ x: x + 3, y: middle, text, code: slice.code });
   }
 }

@@ -1,22 +1,25 @@
 // Names of kernels as they are drawn and listed everywhere. A short name has no return type, parameters or
 // namespaces. The kernels of a recording are learned when it is opened: where several differ in their template
-// arguments only, the arguments that all of them share are omitted, and where a short name must be cut, what tells
-// it from its neighbours in the alphabet stays. The full name is in the details and tooltips, and is what is copied.
-// Names that are not C++ signatures are unchanged.
+// arguments only, the arguments that all of them share are omitted, overloads keep their parameters, and where a short
+// name must be cut, every place that tells it from its neighbours in the alphabet stays. The full name is in the
+// details and tooltips, and is what is copied. Names that are not C++ signatures are unchanged.
+
+export type Span = readonly [from: number, to: number];
 
 interface Learned {
   text: string;
-  keep: number; // position from which the neighbours of the name differ
+  own: readonly Span[]; // where it differs from its neighbours
 }
 
 const learned = new Map<string, Learned>(); // by full name; of all recordings of the page
 
 export const shortName = (name: string): string => learned.get(name)?.text ?? plainShort(name);
 
-/** Where a short name may not be cut: from here on it differs from its neighbours. 0: cut its end. */
-export const keptFrom = (name: string): number => learned.get(name)?.keep ?? 0;
+/** The places of a short name that differ from its neighbours, ascending: they are cut last. Empty: cut its end. */
+export const ownParts = (name: string): readonly Span[] => learned.get(name)?.own ?? [];
 
-const MIN_TAIL = 3; // characters: a shorter difference is shown with what precedes it
+const MIN_SHARED = 0.5; // of the words of a name, with those before it in the alphabet: they are of one group
+const MIN_CUT = 4; // characters: less between two places is not worth an ellipsis
 
 /** Makes the short names of kernels differ wherever the full ones do. */
 export function learnNames(names: readonly string[]): void {
@@ -37,14 +40,65 @@ export function learnNames(names: readonly string[]): void {
       texts.push([name, text]);
     }
   }
+  const isTwice = repeated(texts);
+  const whole = texts.map(([name, text]): [string, string] => [name, isTwice(text) ? plainShort(name) : text]);
+  const isOverloaded = repeated(whole);
+  const sorted = whole.map(([name, text]) => ({ name, text: isOverloaded(text) ? plainShort(name, true) : text }));
+  sorted.sort((a, b) => Number(a.text > b.text) - Number(a.text < b.text));
+  let group: { name: string; text: string; words: string[] }[] = [];
+  let shared: string[] = [];
+  const close = () => {
+    for (const { name, text, words } of group) learned.set(name, { text, own: spansOf(words, shared) });
+  };
+  for (const { name, text } of sorted) {
+    const words = text.match(/[A-Za-z0-9]+|[^A-Za-z0-9]/g) ?? [];
+    const also = commonWords(shared, words);
+    const isOther = also.length < MIN_SHARED * Math.max(words.length, shared.length);
+    if (isOther) close();
+    shared = isOther ? words : also;
+    group = [...(isOther ? [] : group), { name, text, words }];
+  }
+  close();
+}
+
+function repeated(texts: readonly [name: string, text: string][]): (text: string) => boolean {
   const count = new Map<string, number>();
   for (const [, text] of texts) count.set(text, (count.get(text) ?? 0) + 1);
-  const sorted = texts.map(([name, text]): [string, string] => [name, count.get(text)! > 1 ? plainShort(name) : text]);
-  sorted.sort(([, a], [, b]) => Number(a > b) - Number(a < b));
-  sorted.forEach(([name, text], i) => {
-    const shared = Math.max(commonLength(text, sorted[i - 1]?.[1] ?? ""), commonLength(text, sorted[i + 1]?.[1] ?? ""));
-    learned.set(name, { text, keep: Math.min(shared, Math.max(0, text.length - MIN_TAIL)) });
-  });
+  return (text) => count.get(text)! > 1;
+}
+
+/** The longest common subsequence. */
+function commonWords(a: readonly string[], b: readonly string[]): string[] {
+  const width = b.length + 1;
+  const length = new Uint16Array((a.length + 1) * width); // of what begins at a word of each
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--) {
+      const without = Math.max(length[(i + 1) * width + j]!, length[i * width + j + 1]!);
+      length[i * width + j] = a[i] === b[j] ? length[(i + 1) * width + j + 1]! + 1 : without;
+    }
+  const common: string[] = [];
+  for (let i = 0, j = 0; i < a.length && j < b.length; )
+    if (a[i] === b[j]) common.push(a[i++]!), j++;
+    else if (length[i * width + j] === length[i * width + j + 1]) j++;
+    else i++;
+  return common;
+}
+
+/** Where the words are that are not shared; what is too short to be cut belongs to them. */
+function spansOf(words: readonly string[], shared: readonly string[]): Span[] {
+  const spans: [number, number][] = [];
+  let [at, next] = [0, 0];
+  for (const word of words) {
+    const last = spans.at(-1);
+    const isOwn = word !== shared[next];
+    if (!isOwn) next++;
+    else if (last !== undefined && at - last[1] < MIN_CUT) last[1] = at + word.length;
+    else spans.push([at < MIN_CUT ? 0 : at, at + word.length]);
+    at += word.length;
+  }
+  const last = spans.at(-1);
+  if (last !== undefined && at - last[1] < MIN_CUT) last[1] = at;
+  return spans;
 }
 
 /** Positions of the arguments that differ; of these only one if it tells all members of the group apart. */
@@ -69,23 +123,19 @@ function argumentsOf(text: string): string[] {
 const withoutNamespaces = (argument: string): string =>
   argument.replace(/\(anonymous namespace\)::/g, "").replace(/\b(?:[A-Za-z_]\w*::)+(?=[A-Za-z_{])/g, "");
 
-function commonLength(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
-}
-
-function plainShort(name: string): string {
+function plainShort(name: string, withParameters = false): string {
   let text = name.replace(/^(void|auto) (?=\S)/, "");
   if (!/^[\w:~<]/.test(text) || !/::|\(|</.test(text) || /\s#|\.py\b/.test(text)) return text;
   text = text.replace(/\(anonymous namespace\)::/g, "");
   const open = topLevel(text, "(");
-  if (open > 0 && text[open - 1] !== " " && text.endsWith(")")) text = text.slice(0, open);
+  const hasParameters = open > 0 && text[open - 1] !== " " && text.endsWith(")");
+  const parameters = hasParameters && withParameters ? text.slice(open) : "";
+  if (hasParameters) text = text.slice(0, open);
   const templates = topLevel(text, "<");
   const head = templates > 0 ? text.slice(0, templates) : text;
   const at = head.lastIndexOf("::");
   // aten::mm and cuda::launch are complete names; deeper prefixes are namespaces.
-  return at > 0 && (head.indexOf("::") !== at || templates > 0) ? text.slice(at + 2) : text;
+  return (at > 0 && (head.indexOf("::") !== at || templates > 0) ? text.slice(at + 2) : text) + parameters;
 }
 
 /** The first position of a character outside <...> and (...). */

@@ -12,7 +12,7 @@ import { Coverage, shade } from "../layout/coverage.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit } from "../layout/hit.ts";
 import { HEAD, runs } from "../layout/scene.ts";
-import { keptFrom, learnNames, shortName } from "../layout/short_name.ts";
+import { ownParts, learnNames, shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
 import { pct } from "../layout/cell_text.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
@@ -114,10 +114,23 @@ test("kernels of a recording have short names that differ wherever the full name
   learnNames([add, fill, ...tiles, ...overloads]);
   assert.equal(shortName(add), "vectorized_elementwise_kernel<CUDAFunctor_add<float>>");
   assert.equal(shortName(fill), "vectorized_elementwise_kernel<FillFunctor<float>>");
+  assert.deepEqual(overloads.map(shortName), ["f<int>(int)", "f<int>(float)"]);
   const fitter = new Fitter((text) => text.length * 6);
   for (const [a, b] of [[add, fill], tiles] as const) {
-    const cut = [a, b].map((name) => fitter.fit(shortName(name!), 19 * 6, keptFrom(name!)));
+    const cut = [a, b].map((name) => fitter.fit(shortName(name!), 19 * 6, ownParts(name!)));
     assert.notEqual(cut[0], cut[1], String(cut));
+  }
+});
+
+test("a name that is cut keeps every place that differs from its neighbours, as far as it fits", () => {
+  const fitter = new Fitter((text) => text.length);
+  const tiles = ["128x128", "128x64", "64x64"].flatMap((tile) => ["nn", "nt", "tn"].flatMap((layout) =>
+    ["v1", "v2"].map((version) => `cudnn_sm80_implicit_gemm_${tile}_some_shared_words_${layout}_kernel_${version}`)));
+  learnNames(tiles);
+  for (let room = 26; room < 70; room++) {
+    const cut = tiles.map((name) => fitter.fit(shortName(name), room, ownParts(name)));
+    assert.equal(new Set(cut).size, tiles.length, `${room}: ${cut}`);
+    assert.ok(cut.every((text) => text.length <= room), `${room}: ${cut}`);
   }
 });
 

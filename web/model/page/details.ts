@@ -21,9 +21,12 @@ export interface Details {
   work_count: number;
   enclosing: EventRef[]; // outermost first; for device work, those of the launch
   causes: { cause: string; ns: number }[]; // of a gap: its parts, largest first
-  previous: EventRef | null;
-  next: EventRef | null;
+  previous: Neighbour | null;
+  next: Neighbour | null;
 }
+
+/** With its row if it has the name of the selection: its launch may have another shape. */
+type Neighbour = EventRef & { same: Row | null };
 
 export function eventRefOf(recording: Recording, found: SliceRef): EventRef {
   const { slices, index, lane } = found;
@@ -40,7 +43,12 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   const launch = await eventRefOfRow(recording, "api_call", row.number("launch"));
   const call = launch === null ? row : await recording.row("api_call", launch.row);
   const host = launch !== null ? launch : selection;
-  const around = async (by: 1 | -1) => {
+  const around = async (by: 1 | -1): Promise<Neighbour | null> => {
+    const event = await beside(by);
+    const isSame = event?.name === selection.name && event.table === selection.table;
+    return event && { ...event, same: isSame ? await recording.row(event.table, event.row) : null };
+  };
+  const beside = async (by: 1 | -1) => {
     const place = { start: selection.from, lane: selection.lane ?? -1, row: selection.row };
     const found = lane ? await neighbourInRow(recording, rowOf(recording, lane), place, by) : null;
     if (found?.lane.table === "gap") return eventRefOfRow(recording, "gap", found.slices.row[found.index]!);

@@ -10,6 +10,7 @@ import { executionAt, executionsOf, percentileOf, type Executions } from "../../
 import { columnOf, tableOf } from "../../model/recording/report.ts";
 import { reportedPart } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
+import { KindLegend } from "../parts/kind_legend.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { useViewerState } from "../parts/use_state.ts";
 import { axisOf, Chart } from "./chart.tsx";
@@ -54,6 +55,7 @@ export function Durations({ viewer, report }: ChartProps) {
       about={error ?? (ready ? summaryOf(executions) : "Reading executions…")}
     >
       {ready && executions.length > 0 && <Histogram viewer={viewer} executions={executions} />}
+      <KindLegend viewers={[viewer]} />
     </ChartSection>
   );
 }

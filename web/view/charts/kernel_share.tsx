@@ -2,10 +2,10 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { DIMMED, colorOf } from "../../layout/colors.ts";
-import { shortName } from "../../layout/short_name.ts";
 import { plural, duration, exact } from "../../layout/time_text.ts";
 import { treemap } from "../../layout/treemap.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recording/report.ts";
+import { NameText } from "../parts/name_text.tsx";
 import { KindLegend } from "../parts/kind_legend.tsx";
 import { showRow } from "../../model/table/row_navigation.ts";
 import { useFill } from "../parts/use_fill.ts";
@@ -56,13 +56,13 @@ export function KernelShare({ viewer, report }: ChartProps) {
               aria-label={isWide && box.height > 16 ? undefined : `${name}: ${label}`}
               onClick={() => (row === null ? viewer.openTable("kernels") : void showRow(viewer, report, table, row))}
             >
-              {isWide && box.height > 16 && <span>{shortName(name)}</span>}
+              {isWide && box.height > 16 && <NameText name={name} />}
               {isWide && box.height > 34 && <span>{box.width > MIN_TIME_WIDTH ? label : share}</span>}
             </button>
           );
         })}
       </div>
-      <KindLegend viewer={viewer} />
+      <KindLegend viewers={[viewer]} />
     </ChartSection>
   );
 }

@@ -4,10 +4,10 @@
 import { useRef } from "preact/hooks";
 import type { Caption } from "../../draw/picture.ts";
 import { causeOf, colorOf } from "../../layout/colors.ts";
-import { shortName } from "../../layout/short_name.ts";
 import { exact, signedDuration } from "../../layout/time_text.ts";
 import { numberOf, textOf, type ReportTable } from "../../model/recording/report.ts";
 import { PictureMenu } from "../pictures/picture_menu.tsx";
+import { NameText } from "../parts/name_text.tsx";
 import { Swatch } from "../parts/swatch.tsx";
 import { useFill } from "../parts/use_fill.ts";
 
@@ -46,7 +46,7 @@ export function Attribution({ table, caption, onOpen }: Props) {
             <li key={row}>
               <button title={`${title}; click to highlight it on both timelines`} onClick={() => onOpen(table, row)}>
                 <span class="label">
-                  {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind}: {shortName(name)}
+                  {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind}: <NameText name={name} />
                 </span>
                 <span class="amount">{signedDuration(difference)}</span>
                 <span class="track">

@@ -12,6 +12,7 @@ import { showInRange } from "../../model/range/range_navigation.ts";
 import type { RangeAnswer } from "../../model/range/range_answer.ts";
 import { matcher } from "../../model/search/search_query.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
+import { KindLegend } from "../parts/kind_legend.tsx";
 import { useViewerState } from "../parts/use_state.ts";
 import { FlameView } from "./flame_view.tsx";
 
@@ -74,6 +75,7 @@ export function FlamePanel({ viewer, answer, label }: { viewer: Viewer; answer: 
       {all > 0 && !isTree && center && (
         <Around {...{ stacks, center, label }} above={{ ...view, ...above }} below={{ ...view, ...zoomed }} />
       )}
+      {time === "device" && <KindLegend viewers={[viewer]} />}
     </>
   );
 }

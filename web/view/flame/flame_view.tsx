@@ -5,10 +5,10 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
 import { colorOf as colorOfEvent, DIMMED } from "../../layout/colors.ts";
 import { flameBoxes, type FlameBox } from "../../layout/flame_boxes.ts";
-import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, plural } from "../../layout/time_text.ts";
 import type { CallNode, Time } from "../../model/range/call_tree.ts";
 import { nodeAt, type FramePath } from "../../model/range/flame_shape.ts";
+import { NameText } from "../parts/name_text.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { px, useWidth } from "../parts/use_width.ts";
 
@@ -82,7 +82,7 @@ export function FlameView(props: Props) {
             title={`${node.name}\n${figures(node, root, time)}\n${time} ${exact(node.total)}, self ${exact(node.self)}`}
             onClick={() => zoom(node)}
           >
-            {width > MIN_LABEL_WIDTH && shortName(node.name)}
+            {width > MIN_LABEL_WIDTH && <NameText name={node.name} />}
           </div>
         ))}
       </div>

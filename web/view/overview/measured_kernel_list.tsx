@@ -1,10 +1,11 @@
 // Kernels with counters, most time first, each with the sentence that says what holds it back.
 
 import { pct } from "../../layout/cell_text.ts";
-import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, plural } from "../../layout/time_text.ts";
 import type { MeasuredKernel } from "../../model/kernel/measured_kernels.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
+import { shapeAmong } from "../kernels/kernel_list.tsx";
+import { NameText } from "../parts/name_text.tsx";
 
 const SHOWN = 6;
 
@@ -24,7 +25,8 @@ export function MeasuredKernels({ viewer, kernels }: { viewer: Viewer; kernels: 
               onClick={() => viewer.openKernel(kernel.launch)}
             >
               <span class="title">
-                <span class="quiet">{kernel.handle}</span> {shortName(kernel.name)}
+                <span class="quiet">{kernel.handle}</span> <NameText name={kernel.name} />{" "}
+                {shapeAmong(kernels, kernel)}
               </span>
               <span class="amount">{duration(kernel.total_ns)}</span>
               <span class="amount">{pct(kernel.share_pct)}</span>

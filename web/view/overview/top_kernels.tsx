@@ -34,7 +34,7 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
       <SavePicture title="Top kernels" about="share of kernel time" />
       <h2>Top kernels <small>share of kernel time</small></h2>
       <BarList bars={bars} />
-      <KindLegend viewer={viewer} />
+      <KindLegend viewers={[viewer]} />
       {table.row_count > SHOWN && (
         <button class="handle" data-unsaved onClick={() => viewer.openTable("kernels")}>
           Show all {table.row_count} kernels

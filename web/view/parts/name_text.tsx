@@ -1,18 +1,19 @@
-// A short name on one line. Where it does not fit, its middle is cut: the end that tells it from its neighbours stays.
+// A short name on one line. Where it does not fit, what it shares with its neighbours is cut first.
 
-import { keptFrom, shortName } from "../../layout/short_name.ts";
+import { ownParts, shortName } from "../../layout/short_name.ts";
 import { matchOf } from "../../model/search/fuzzy.ts";
 
 export function NameText({ name, typed = "" }: { name: string; typed?: string }) {
   const text = shortName(name);
-  const keep = keptFrom(name);
+  const own = ownParts(name);
   const marks = matchOf(text, typed)?.at ?? [];
-  const part = (from: number, to: number) => <Marked text={text} {...{ from, to, marks }} />;
-  if (keep === 0) return <span class="name-text">{part(0, text.length)}</span>;
+  const part = (from: number, to: number, look = "") =>
+    from < to && <Marked key={from} {...{ text, from, to, marks, look }} />;
+  const shared = (i: number) => part(own[i - 1]?.[1] ?? 0, own[i]?.[0] ?? text.length);
   return (
     <span class="name-text">
-      {part(0, keep)}
-      {part(keep, text.length)}
+      {own.map(([from, to], i) => [shared(i), part(from, to, "own")])}
+      {shared(own.length)}
     </span>
   );
 }
@@ -22,10 +23,11 @@ interface MarkedProps {
   from: number;
   to: number;
   marks: readonly number[]; // positions in the text
+  look: string;
 }
 
 /** A part of a text, with the letters that were typed. */
-function Marked({ text, from, to, marks }: MarkedProps) {
+function Marked({ text, from, to, marks, look }: MarkedProps) {
   const pieces: { text: string; isMarked: boolean }[] = [];
   for (let at = from; at < to; at++) {
     const isMarked = marks.includes(at);
@@ -33,5 +35,6 @@ function Marked({ text, from, to, marks }: MarkedProps) {
     if (last?.isMarked === isMarked) last.text += text[at];
     else pieces.push({ text: text[at]!, isMarked });
   }
-  return <span>{pieces.map((piece, i) => (piece.isMarked ? <mark key={i}>{piece.text}</mark> : piece.text))}</span>;
+  const shown = pieces.map((piece, i) => (piece.isMarked ? <mark key={i}>{piece.text}</mark> : piece.text));
+  return <span class={look}>{shown}</span>;
 }

@@ -2,12 +2,12 @@
 
 import { useMemo } from "preact/hooks";
 import { causeOf } from "../../layout/colors.ts";
-import { shortName } from "../../layout/short_name.ts";
 import { amount, duration, exact, grouped, percent } from "../../layout/time_text.ts";
 import type { RangeAnswer } from "../../model/range/range_answer.ts";
 import { showInRange } from "../../model/range/range_navigation.ts";
 import { tablesOf, totalOf, type RangeRow, type RangeTable } from "../../model/range/range_tables.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
+import { NameText } from "../parts/name_text.tsx";
 import { Swatch } from "../parts/swatch.tsx";
 import { useViewerState } from "../parts/use_state.ts";
 import { AnswerTable, type AnswerRow } from "./answer_table.tsx";
@@ -27,10 +27,10 @@ export function AnswerTables({ viewer, answer }: { viewer: Viewer; answer: Range
     whole: whole.includes(title),
     onWhole: () => viewer.set({ drawer: { ...viewer.state.drawer, whole: [...whole, title] } }),
   });
-  const rowsOf = (table: RangeTable, cells: CellsOf, label = ({ name }: RangeRow) => shortName(name)): AnswerRow[] =>
+  const rowsOf = (table: RangeTable, cells: CellsOf, label?: (row: RangeRow) => string): AnswerRow[] =>
     table.map((row) => ({
       name: row.name,
-      label: label(row),
+      label: label?.(row) ?? <NameText name={row.name} />,
       cells: cells(row),
       title: `${exact(row.total_ns)}${row.self_ns === row.total_ns ? "" : `, self ${exact(row.self_ns)}`}`,
       onShow: () => void showInRange(viewer, answer.range, row.table, row.name),

@@ -3,7 +3,6 @@
 
 import { useMemo } from "preact/hooks";
 import { causeOf } from "../../layout/colors.ts";
-import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, signedDuration } from "../../layout/time_text.ts";
 import { differenceOf, type Amount, type DifferenceRow } from "../../model/range/range_difference.ts";
 import { showInRange } from "../../model/range/range_navigation.ts";
@@ -12,6 +11,7 @@ import type { Viewer } from "../../model/page/viewer.ts";
 import { AnswerTable, type AnswerRow } from "../range/answer_table.tsx";
 import { launchedIn } from "../../model/range/launched_work.ts";
 import { useRangeAnswer } from "../range/use_range_answer.ts";
+import { NameText } from "../parts/name_text.tsx";
 import { Swatch } from "../parts/swatch.tsx";
 
 export interface Place {
@@ -46,7 +46,7 @@ export function DifferenceTables({ before, after, onShow }: DifferenceTablesProp
   const rowsOf = (rows: readonly DifferenceRow[]): AnswerRow[] =>
     rows.map((row) => ({
       name: row.name,
-      label: row.table === "gap" ? <CauseName name={row.name} /> : shortName(row.name),
+      label: row.table === "gap" ? <CauseName name={row.name} /> : <NameText name={row.name} />,
       cells: [timeText(row.before), timeText(row.after), signedDuration(row.ns), countText(row)],
       title: `${timeIn(row.before, before)}, ${timeIn(row.after, after)}`,
       onShow: show(row),

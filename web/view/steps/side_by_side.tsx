@@ -12,6 +12,7 @@ import { viewCaption } from "../pictures/caption.ts";
 import { PictureMenu } from "../pictures/picture_menu.tsx";
 import type { TimelineCanvas } from "../timeline/timeline_canvas.ts";
 import { TimelineView } from "../timeline/timeline_view.tsx";
+import { KindLegend } from "../parts/kind_legend.tsx";
 import { useViewerState } from "../parts/use_state.ts";
 
 interface Props {
@@ -72,6 +73,7 @@ export function SideBySide({ comparison, label, sides, control, status, onClear 
           <TimelineView viewer={viewer} label={`${nameOf(i)}. ${KEYS}`} onCanvas={bindControls(viewer, i)} />
         </div>
       ))}
+      <KindLegend viewers={[base, next]} />
       <div class="selected">
         {[base, next].map((viewer, i) => (
           <div key={i} class="panel">

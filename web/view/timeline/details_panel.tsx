@@ -168,6 +168,11 @@ function shapeOf(row: Row): string | null {
   return shown.map((axes) => axes.map((size) => grouped(size ?? 1)).join(" × ")).join(", ");
 }
 
+const shapeText = (event: Details["next"]): string => {
+  const shape = event?.same ? shapeOf(event.same) : null;
+  return shape === null ? "" : `${shape}; `;
+};
+
 function text(value: Value, column: ColumnSpec): string {
   if (value === null) return "–";
   if (typeof value === "string") return value;
@@ -208,8 +213,8 @@ function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }
           <dd>{causes.map(({ cause, ns }) => `${cause} ${duration(ns)}`).join(", ")}</dd>
         </>
       )}
-      {link("previous", previous, (of, { to }) => `gap ${duration(of.from - to)}`)}
-      {link("next", next, (of, { from }) => `gap ${duration(from - of.to)}`)}
+      {link("previous", previous, (of, { to }) => `${shapeText(previous)}gap ${duration(of.from - to)}`)}
+      {link("next", next, (of, { from }) => `${shapeText(next)}gap ${duration(from - of.to)}`)}
     </dl>
   );
 }

@@ -106,7 +106,7 @@ function MeasureRow(line: MeasureRowProps) {
 export function Legend({ viewer }: { viewer: Viewer }) {
   const lanes = viewer.recording.manifest.lanes.filter((lane) => lane.table === "gap");
   const present = new Set(lanes.map((lane) => lane.label ?? "unknown"));
-  if (present.size === 0) return <KindLegend viewer={viewer} />;
+  if (present.size === 0) return <KindLegend viewers={[viewer]} />;
   const known = CAUSES.filter((cause) => present.has(cause.name));
   const others = [...present].filter((name) => !known.some((cause) => cause.name === name)).map(causeOf);
   return (
@@ -120,7 +120,7 @@ export function Legend({ viewer }: { viewer: Viewer }) {
         ))}
       </ul>
       <h2>Kinds of work</h2>
-      <KindLegend viewer={viewer} />
+      <KindLegend viewers={[viewer]} />
       <p class="quiet">A low slice merges short events. The lower it is, the less of its duration they cover.</p>
     </section>
   );
