@@ -4,6 +4,7 @@
 
 #include "core/base/text/json_writer.h"
 #include "core/base/text/shell_words.h"
+#include "present/answer/analyses.h"
 #include "present/view/view_parts.h"
 
 namespace gpuprof::inline view {
@@ -149,6 +150,22 @@ void write_long_tables(JsonWriter& json, const ViewParts& parts) {
     json.end_array();
 }
 
+void write_table_groups(JsonWriter& json) {
+    json.key("table_groups");
+    json.begin_array();
+    std::span<const ListedAnalysis> listed = listed_analyses();
+    for (std::size_t i = 0; i < listed.size();) {
+        json.begin_object();
+        json.member("title", listed[i].heading);
+        json.key("tables");
+        json.begin_array();
+        for (++i; i < listed.size() && listed[i].analysis != nullptr; ++i) json.text(listed[i].analysis->name);
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+}
+
 void write_job(JsonWriter& json, const ViewParts& parts) {
     json.key("job");
     if (parts.answer.job.about.empty()) return json.null();
@@ -242,6 +259,7 @@ std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs
         write_table(json, parts.tables[i], parts.first_blob_of_table[i]);
     json.end_array();
     write_long_tables(json, parts);
+    write_table_groups(json);
     write_special_blobs(json, parts);
     json.end_object();
     return sink.text();

@@ -5,7 +5,7 @@
 import { headingOf } from "../model/table/heading.ts";
 import type { Cell, ReportColumn, ReportTable } from "../model/recording/report.ts";
 import { isNumeric } from "./cell_text.ts";
-import { shortName } from "./short_name.ts";
+import { shortName, visible } from "./short_name.ts";
 import { fourDigits, grouped, unitText } from "./time_text.ts";
 
 export interface ColumnFormat {
@@ -92,7 +92,7 @@ function decimalsOf(column: ReportColumn, sample: readonly number[], factor: num
 function plainText(cell: Cell, column: ReportColumn): string {
   if (cell === null) return NONE;
   if (typeof cell === "boolean") return cell ? "yes" : "no";
-  return KERNEL_NAMES.has(column.name) && typeof cell === "string" ? shortName(cell) : String(cell);
+  return KERNEL_NAMES.has(column.name) && typeof cell === "string" ? shortName(cell) : visible(String(cell));
 }
 
 function numberText(cell: Cell, show: (value: number) => string): string {

@@ -13,19 +13,27 @@ interface Learned {
 
 const learned = new Map<string, Learned>(); // by full name; of all recordings of the page
 
-export const shortName = (name: string): string => learned.get(name)?.text ?? plainShort(name);
+export const shortName = (name: string): string => learned.get(name)?.text ?? plainShort(visible(name));
+
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** A name as it can be read: characters that are not seen, or turn the direction of the text, are written out. */
+export function visible(name: string): string {
+  if (name.trim() === "") return "(no name)";
+  return name.replace(UNSEEN, (unseen) => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
 
 /** The places of a short name that differ from its neighbours, ascending: they are cut last. Empty: cut its end. */
 export const ownParts = (name: string): readonly Span[] => learned.get(name)?.own ?? [];
 
 const MIN_SHARED = 0.5; // of the words of a name, with those before it in the alphabet: they are of one group
-const MIN_CUT = 4; // characters: less between two places is not worth an ellipsis
+const MIN_CUT = 8; // characters: less between two places is not worth an ellipsis
 
 /** Makes the short names of kernels differ wherever the full ones do. */
 export function learnNames(names: readonly string[]): void {
   const groups = new Map<string, { name: string; args: string[] }[]>();
   for (const name of new Set(names)) {
-    const short = plainShort(name);
+    const short = plainShort(visible(name));
     const open = topLevel(short, "<");
     const args = open > 0 && short.endsWith(">") ? argumentsOf(short.slice(open + 1, -1)) : [];
     const head = args.length > 0 ? short.slice(0, open) : short;
@@ -41,9 +49,9 @@ export function learnNames(names: readonly string[]): void {
     }
   }
   const isTwice = repeated(texts);
-  const whole = texts.map(([name, text]): [string, string] => [name, isTwice(text) ? plainShort(name) : text]);
+  const whole = texts.map(([name, text]): [string, string] => [name, isTwice(text) ? plainShort(visible(name)) : text]);
   const isOverloaded = repeated(whole);
-  const sorted = whole.map(([name, text]) => ({ name, text: isOverloaded(text) ? plainShort(name, true) : text }));
+  const sorted = whole.map(([name, text]) => ({ name, text: isOverloaded(text) ? plainShort(visible(name), true) : text }));
   sorted.sort((a, b) => Number(a.text > b.text) - Number(a.text < b.text));
   let group: { name: string; text: string; words: string[] }[] = [];
   let shared: string[] = [];

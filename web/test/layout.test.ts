@@ -100,7 +100,8 @@ test("short names omit namespaces, parameters and return types", () => {
     ["sm90_xmma_gemm_bf16", "sm90_xmma_gemm_bf16"],
     ["Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)"],
     ["torch/nn/modules/module.py(1532): _call_impl", "torch/nn/modules/module.py(1532): _call_impl"],
-    ["", ""],
+    ["", "(no name)"],
+    ["good\u202ekcab", "good\\u202ekcab"],
   ];
   for (const [name, short] of cases) assert.equal(shortName(name), short);
 });

@@ -8,7 +8,7 @@ import { tableOf, type ReportTable } from "../model/recording/report.ts";
 import { PLAIN, type TableShape } from "../model/table/table_shape.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
-import { ComparisonVerdict } from "./comparison/verdict.tsx";
+import { ComparisonVerdict, Metrics } from "./comparison/verdict.tsx";
 import { differenceCaption } from "./pictures/caption.ts";
 import { Timelines } from "./comparison/timelines.tsx";
 import { DifferenceTables, type Place } from "./steps/difference_tables.tsx";
@@ -31,12 +31,16 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
   return (
     <article class="answer comparison">
       <DataQuality lines={report.trust} />
-      <div class="columns">
-        <ComparisonVerdict report={report} />
-        <Attribution table={tableOf(report, "attribution")} caption={caption} onOpen={show} />
-      </div>
+      <ComparisonVerdict report={report} />
       <div ref={timelines}>
         <Timelines comparison={comparison} status={status} onClear={() => setStatus("")} />
+      </div>
+      <div class="columns">
+        <Attribution table={tableOf(report, "attribution")} caption={caption} onOpen={show} />
+        <section aria-label="Metrics of both recordings">
+          <h2>Metrics</h2>
+          <Metrics report={report} />
+        </section>
       </div>
       <ShownSteps comparison={comparison} />
       <Differences viewer={comparison.next} tables={report.tables} onOpen={show} />

@@ -29,7 +29,10 @@ function ReportTables({ viewer, report }: { viewer: Viewer; report: Report }) {
   const canOpen = canShowRow(viewer.recording, table);
   return (
     <>
-      <TableList tables={report.tables} shown={table} onShow={(name) => viewer.openTable(name)} />
+      <TableList
+        tables={report.tables} groups={viewer.recording.manifest.table_groups} shown={table}
+        onShow={(name) => viewer.openTable(name)}
+      />
       <TableView
         key={table.name}
         table={table}

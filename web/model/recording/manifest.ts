@@ -3,7 +3,7 @@
 // nanoseconds from the start of the recording, below 2^53; `time_origin_ns` is that start on the recording's clock.
 
 import { fail, ok, type Result } from "../../read/result.ts";
-import { list, maybeText, number, object, text, type Json } from "../../read/json.ts";
+import { array, list, maybeText, number, object, text, type Json } from "../../read/json.ts";
 
 /** [blob, slices, start, end, events before, ns busy before] */
 export type Chunk = [blob: number, count: number, start: number, end: number, eventsBefore: number, timeBefore: number];
@@ -85,6 +85,7 @@ export interface Manifest {
   lanes: Lane[];
   tables: Map<string, TableSpec>;
   long_tables: Map<string, LongTable>;
+  table_groups: { title: string; tables: unknown[] }[]; // names of tables of the report
   critical_path: CriticalPath | null; // null: the report says why
   names: number | null;
   frames: number | null; // blobs of call stacks, where events change theirs, and what each chunk contains by frame
@@ -132,6 +133,7 @@ export function readManifest(json: string): Result<Manifest> {
     lanes: lanes as Lane[],
     tables: new Map(list(raw.tables).map(readTable).map((table) => [table.name, table])),
     long_tables: new Map(list(raw.long_tables).map(readLongTable).map((table) => [table.name, table])),
+    table_groups: list(raw.table_groups).map(({ title, tables }) => ({ title: text(title), tables: array(tables) })),
     critical_path: path as CriticalPath | null,
     names: isCount(raw.names) ? raw.names : null,
     frames: isCount(raw.frames) ? raw.frames : null,

@@ -42,8 +42,7 @@ export const NO_KERNELS = { table: "kernels", otherwise: "No kernels were record
 export function MissingChart({ id, title, report, table, otherwise }: MissingChartProps) {
   return (
     <section class="chart-section missing" id={id} aria-label={title}>
-      <h2>{title}</h2>
-      <p class="about">{noteOf(report, table) ?? otherwise}</p>
+      <h2>{title}</h2> <p class="about">{noteOf(report, table) ?? otherwise}</p>
     </section>
   );
 }

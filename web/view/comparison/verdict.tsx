@@ -4,26 +4,27 @@ import { pct } from "../../layout/cell_text.ts";
 import { amount, exact } from "../../layout/time_text.ts";
 import { headingOf } from "../../model/table/heading.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/recording/report.ts";
+import { unbroken } from "../parts/unbroken.tsx";
 import { FiguresTable } from "../parts/figures_table.tsx";
 
 export function ComparisonVerdict({ report }: { report: Report }) {
   const word = report.verdict?.name ?? "";
   const isShownAbove = (line: string) => report.trust.some(({ text }) => text === line);
   const [first = "", ...others] = report.lead.filter((line) => !isShownAbove(line));
-  const metrics = tableOf(report, "metrics");
   return (
     <section class="verdict" aria-label="Verdict">
       <h1>{word}</h1>
-      <p class="because">{first.startsWith(word) ? first.slice(word.length).trim() : first}</p>
+      <p class="because">{unbroken(first.startsWith(word) ? first.slice(word.length).trim() : first)}</p>
       {others.map((line) => (
-        <p key={line}>{line}</p>
+        <p key={line}>{unbroken(line)}</p>
       ))}
-      {metrics !== null && metrics.rows.length > 0 && <Metrics table={metrics} />}
     </section>
   );
 }
 
-function Metrics({ table }: { table: ReportTable }) {
+export function Metrics({ report }: { report: Report }) {
+  const table = tableOf(report, "metrics");
+  if (table === null || table.rows.length === 0) return null;
   return (
     <FiguresTable label="Metrics" heads={["metric", "BASE", "NEW", "change", "95 % interval", "verdict", "noise"]}>
       {table.rows.map((_, row) => (

@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
 import { colorOf as colorOfEvent, DIMMED } from "../../layout/colors.ts";
 import { flameBoxes, type FlameBox } from "../../layout/flame_boxes.ts";
+import { visible } from "../../layout/short_name.ts";
 import { duration, exact, grouped, plural } from "../../layout/time_text.ts";
 import type { CallNode, Time } from "../../model/range/call_tree.ts";
 import { nodeAt, type FramePath } from "../../model/range/flame_shape.ts";
@@ -59,7 +60,7 @@ export function FlameView(props: Props) {
   return (
     <>
       <p class="focused" role="status">
-        <strong>{focused.name}</strong> {figures(focused, root, time)}{" "}
+        <strong>{visible(focused.name)}</strong> {figures(focused, root, time)}{" "}
         {focused.table !== "" && (
           <button class="handle" onClick={() => onEvents(focused)}>Show on the timeline</button>
         )}{" "}

@@ -21,8 +21,8 @@ export function KernelList({ viewer, kernels, sampled, shown }: Props) {
     <nav class="list" aria-label={kernels.length > 0 ? "Kernels with counters" : "Sampled kernels"}>
       {kernels.map((kernel) => (
         <button key={kernel.row} {...named(kernel)} onClick={() => viewer.openKernel(kernel.launch)}>
-          <span class="title">{kernel.handle} <NameText name={kernel.name} /> {shapeAmong(kernels, kernel)}</span>
-          <small>{kernel.limit} <span>{pct(kernel.share_pct)}</span></small>
+          <span class="title">{kernel.handle} <NameText name={kernel.name} /></span>
+          <small>{kernel.limit} {shapeAmong(kernels, kernel)} <span>{pct(kernel.share_pct)}</span></small>
         </button>
       ))}
       {sampled.map((kernel) => (

@@ -77,7 +77,7 @@ function Head({ viewer, report, kernel }: Props) {
       <h1>
         <span class="quiet">{handle}</span> {shortName(name)}
       </h1>
-      <p class="full">{name}</p>
+      {name !== shortName(name) && <p class="full">{name}</p>}
       <p class="quiet">
         {launches > 1 ? `The longest of ${plural(launches, "launch")} with counters` : "1 launch with counters"}
         {launch !== null && `, number ${launch}`}

@@ -45,14 +45,24 @@ export function OccupancyCurves({ table }: { table: ReportTable | null }) {
         <p class="quiet">{table?.notes[0] ?? UNKNOWN}</p>
       ) : (
         <div class="columns thirds">
-          {curves.map((curve) => (
+          {curves.filter((curve) => !isFlat(curve)).map((curve) => (
             <Curve key={curve.resource} curve={curve} resource={RESOURCES[curve.resource]!} />
           ))}
         </div>
       )}
+      {curves.filter(isFlat).map(({ resource, own }) => (
+        <p key={resource} class="quiet flat">
+          {RESOURCES[resource]!.title}: {shareText(own)} whatever the value; the launch has{" "}
+          {RESOURCES[resource]!.text(own.value)}.
+        </p>
+      ))}
     </section>
   );
 }
+
+/** Nothing is to be seen where every value gives the same. */
+const isFlat = ({ points }: OccupancyCurve): boolean =>
+  points.every(({ occupancy_pct }) => occupancy_pct === points[0]!.occupancy_pct);
 
 function Curve({ curve, resource }: { curve: OccupancyCurve; resource: Resource }) {
   const fill = useFill()(WORK);

@@ -1,5 +1,6 @@
 // What the numbers are based on. Lines that can change a conclusion come first.
 
+import { unbroken } from "../parts/unbroken.tsx";
 import type { Report } from "../../model/recording/report.ts";
 
 export function DataQuality({ lines }: { lines: Report["trust"] }) {
@@ -9,7 +10,7 @@ export function DataQuality({ lines }: { lines: Report["trust"] }) {
       {sorted.map(({ warning, text }, i) => (
         <li key={i} class={warning ? "warning" : ""}>
           {warning && <strong>! </strong>}
-          {text}
+          {unbroken(text)}
         </li>
       ))}
     </ul>

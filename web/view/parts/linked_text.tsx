@@ -4,6 +4,7 @@ import { piecesOf, type Reference } from "../../model/table/handles.ts";
 import type { Report } from "../../model/recording/report.ts";
 import { rowOfKernel } from "../../model/kernel/measured_kernels.ts";
 import { canShowOnTimeline, canShowRow, showRow } from "../../model/table/row_navigation.ts";
+import { unbroken } from "./unbroken.tsx";
 import type { Viewer } from "../../model/page/viewer.ts";
 
 interface Props {
@@ -19,7 +20,7 @@ export function LinkedText({ viewer, report, text }: Props) {
         isCode ? (
           <code key={i}>{text}</code>
         ) : to === null ? (
-          text
+          unbroken(text)
         ) : (
           <button key={i} class="handle" title={titleOf(viewer, report, to)} onClick={() => follow(viewer, report, to)}>
             {text}

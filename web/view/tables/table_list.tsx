@@ -1,24 +1,48 @@
-// A list of table names with row counts.
+// A list of table names with row counts, in the groups of the program's help. Those without rows are one line, which
+// opens.
 
-import { grouped } from "../../layout/time_text.ts";
+import { grouped, plural } from "../../layout/time_text.ts";
 import { tableTitle } from "../../model/table/heading.ts";
+import type { Manifest } from "../../model/recording/manifest.ts";
 import type { ReportTable } from "../../model/recording/report.ts";
 
-type TableListProps = { tables: readonly ReportTable[]; shown: ReportTable; onShow: (name: string) => void };
+interface Props {
+  tables: readonly ReportTable[];
+  groups?: Manifest["table_groups"];
+  shown: ReportTable;
+  onShow: (name: string) => void;
+}
 
-export function TableList({ tables, shown, onShow }: TableListProps) {
-  const lookOf = (table: ReportTable) => ({
-    class: table.row_count === 0 ? "empty" : "",
-    "aria-current": table === shown ? ("page" as const) : undefined,
-  });
-  const countOf = ({ row_count }: ReportTable) => (row_count === 0 ? "none" : grouped(row_count));
+export function TableList({ tables, groups = [], shown, onShow }: Props) {
+  const full = tables.filter(({ row_count }) => row_count > 0);
+  const empty = tables.filter(({ row_count }) => row_count === 0);
+  const listed = new Set(groups.flatMap(({ tables }) => tables));
+  const parts = [...groups, { title: "Other", tables: full.map(({ name }) => name).filter((name) => !listed.has(name)) }];
+  const entry = (table: ReportTable) => (
+    <button
+      key={table.name} aria-current={table === shown ? ("page" as const) : undefined} onClick={() => onShow(table.name)}
+    >
+      <span>{tableTitle(table.name)}</span> {table.row_count > 0 && <small>{grouped(table.row_count)}</small>}
+    </button>
+  );
   return (
     <nav class="list" aria-label="Tables">
-      {tables.map((table) => (
-        <button key={table.name} {...lookOf(table)} onClick={() => onShow(table.name)}>
-          <span>{tableTitle(table.name)}</span> <small>{countOf(table)}</small>
-        </button>
-      ))}
+      {parts.map(({ title, tables: names }) => {
+        const own = full.filter(({ name }) => names.includes(name));
+        if (own.length === 0) return null;
+        return (
+          <section key={title} aria-label={title}>
+            {groups.length > 0 && <h2>{title}</h2>}
+            {own.map(entry)}
+          </section>
+        );
+      })}
+      {empty.length > 0 && (
+        <details open={empty.includes(shown)}>
+          <summary>{plural(empty.length, "table")} without rows</summary>
+          {empty.map(entry)}
+        </details>
+      )}
     </nav>
   );
 }

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { columnDoc, pct } from "../../layout/cell_text.ts";
 import { kindOf } from "../../model/recording/event_kind.ts";
+import { visible } from "../../layout/short_name.ts";
 import { amount, duration, exact, grouped, moment, unitText } from "../../layout/time_text.ts";
 import { detailsOf, type Details, type EventRef } from "../../model/page/details.ts";
 import { eventOfThread, idleRowOf } from "../../model/page/gap_links.ts";
@@ -42,7 +43,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
         <span>{kindOf(selection.table)}</span>
         <button onClick={() => viewer.choose(null)}>Clear</button>
       </h2>
-      <p class="full">{selection.name}</p>
+      <p class="full">{visible(selection.name)}</p>
       <p class="buttons">
         <CopyButton text={() => selection.name} label="Copy name" title="Copy the full name" />{" "}
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
@@ -99,7 +100,7 @@ function Times({ selection }: { selection: Selection }) {
 }
 
 // Shown as links above, or used only by the viewer.
-const LINKS = new Set(["name", "lane", "launch", "work_table", "work_row", "work_count"]);
+const LINKS = new Set(["name", "dur", "lane", "launch", "work_table", "work_row", "work_count"]);
 
 /** By column: what its value leads to. */
 type Links = Record<string, () => void>;
@@ -127,7 +128,7 @@ function Fields({ details, links }: { details: Details; links: Links }) {
   return (
     <table>
       <tbody>
-        {length !== null && <Field name="exactly" doc="Duration to the nanosecond." value={exact(length)} />}
+        {length !== null && <Field name="duration" doc="Also to the nanosecond." value={`${duration(length)} = ${exact(length)}`} />}
         {shape !== null && <Field name="grid, block" doc="Blocks of the launch, threads of a block." value={shape} />}
         {spec.map((column) => {
           const value = row.value(column.name);

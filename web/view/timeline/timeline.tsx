@@ -71,7 +71,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <KeptRangeList viewer={viewer} />
         <DetailsPanel viewer={viewer} onDetails={showLinks} />
         <PathPanel viewer={viewer} />
-        <Legend viewer={viewer} />
+        {selection === null && <Legend viewer={viewer} />}
         <p class="quiet">Press ? for all keys, Ctrl+K to go anywhere.</p>
       </aside>
     </>

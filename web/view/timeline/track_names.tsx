@@ -2,6 +2,7 @@
 // be dragged among its siblings. By keyboard the buttons of all tracks are one stop, with arrows between them.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { visible } from "../../layout/short_name.ts";
 import { moved, type Placement, type PlacedTrack } from "../../layout/tracks.ts";
 import type { State } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
@@ -74,7 +75,7 @@ function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrac
           }}
           onPointerUp={drop}
         >
-          {track.name}
+          {visible(track.name)}
         </span>
         <span class="actions">
           <button class="icon" aria-label={`Move ${track.name} up`} title="Move up" onClick={() => shift(-1)}>↑</button>
