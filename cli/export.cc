@@ -103,6 +103,9 @@ Status write_page(const ExportArguments& arguments) {
                                                                  .limits = arguments.limits,
                                                                  .hidden = private_names(inputs, arguments.sources)});
     if (!pair.ok()) return pair.error();
+    constexpr double kLarge = 16e6;  // bytes; smaller pages are written faster than their size is read
+    if (double bytes = static_cast<double>(page->size() + estimated_bytes(*pair)); bytes >= kLarge)
+        note(fmt::format("writing a page of about {:.0f} MB", bytes / 1e6));
     return write_output(arguments.output, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
 }
 

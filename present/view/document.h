@@ -4,6 +4,7 @@
 // then the fields of events.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -65,6 +66,9 @@ struct ViewPair {
     ViewDocument document;
     std::optional<Base> base = {};
 };
+
+// About how many bytes write_single_file will write for `pair`, from a sample of its blobs.
+std::uint64_t estimated_bytes(const ViewPair& pair);
 
 // `page` (the built viewer) with all content embedded: one self-contained file.
 Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink);

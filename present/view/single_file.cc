@@ -86,7 +86,36 @@ Status write_document(const std::string& prefix, const ViewDocument& document, S
     return {};
 }
 
+// Blobs are in order of what they hold, so that evenly spaced runs of them stand for all; the first ones, of which some are
+// large and single, are counted. Runs of several, because segments compress better than blobs.
+std::uint64_t estimated_bytes(const ViewDocument& document) {
+    constexpr std::size_t kRuns = 24, kRun = 8, kSingle = 8;
+    const std::size_t first = std::min(document.blobs(), document.early_blobs() + kSingle),
+                      rest = document.blobs() - first;
+    auto compressed = [&](std::size_t from, std::size_t to) {
+        std::string framed;
+        for (std::size_t id = from; id < to; ++id) append_framed(framed, document.blob(id, EncodingGoal::smallest));
+        Result<std::string> bytes = gzip(framed);
+        return bytes.ok() ? static_cast<double>(bytes->size()) : 0.0;
+    };
+    double sum = compressed(0, first), sampled = 0;
+    std::size_t runs = std::min(kRuns, (rest + kRun - 1) / kRun), blobs = 0;
+    for (std::size_t run = 0; run < runs; ++run) {
+        std::size_t from = first + rest * run / runs, to = std::min(from + kRun, first + rest * (run + 1) / runs);
+        sampled += compressed(from, to);
+        blobs += to - from;
+    }
+    if (blobs > 0) sum += sampled * static_cast<double>(rest) / static_cast<double>(blobs);
+    return static_cast<std::uint64_t>(sum * 4 / 3) + document.manifest().size();
+}
+
 }  // namespace
+
+std::uint64_t estimated_bytes(const ViewPair& pair) {
+    std::uint64_t bytes = estimated_bytes(pair.document);
+    if (pair.base) bytes += estimated_bytes(pair.base->document) + pair.base->comparison.size();
+    return bytes;
+}
 
 Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink) {
     std::size_t place = page.find(kDataMarker);

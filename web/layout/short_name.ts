@@ -51,7 +51,8 @@ export function learnNames(names: readonly string[]): void {
   const isTwice = repeated(texts);
   const whole = texts.map(([name, text]): [string, string] => [name, isTwice(text) ? plainShort(visible(name)) : text]);
   const isOverloaded = repeated(whole);
-  const sorted = whole.map(([name, text]) => ({ name, text: isOverloaded(text) ? plainShort(visible(name), true) : text }));
+  const textOf = (name: string, text: string) => (isOverloaded(text) ? plainShort(visible(name), true) : text);
+  const sorted = whole.map(([name, text]) => ({ name, text: textOf(name, text) }));
   sorted.sort((a, b) => Number(a.text > b.text) - Number(a.text < b.text));
   let group: { name: string; text: string; words: string[] }[] = [];
   let shared: string[] = [];

@@ -28,6 +28,14 @@ const otherSide = (side: Side): Side => (side === "base" ? "new" : "base");
 /** Fields that follow from those of the side shown: both have one page, and aligned timelines one window. */
 const isShared = ({ of }: Field, { page }: State): boolean => of === "page" || (of === "view" && page === "comparison");
 
+/** A link to what is shown, which says what recording it is about. */
+export const sharedLink = (snapshot: Snapshot, recording: string): string =>
+  `${linkOf(snapshot)}&of=${encode(recording)}`;
+
+/** The recording that a link is about; null: it does not say. */
+export const recordingOf = (fragment: string): string | null =>
+  readParts(fragment).get("of")?.at(-1) ?? null;
+
 export function linkOf({ side, shown, other }: Snapshot): string {
   const parts = side === "base" ? ["side=base"] : [];
   const write = (prefix: string, fields: readonly Field[], state: State) => {
@@ -44,7 +52,7 @@ function valuesOf(field: Field, state: State): readonly string[] {
   return typeof written === "string" ? [written] : written;
 }
 
-export function readLink(fragment: string): LinkedSides {
+function readParts(fragment: string): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const at = part.indexOf("=");
@@ -52,6 +60,11 @@ export function readLink(fragment: string): LinkedSides {
     const key = part.slice(0, at);
     values.set(key, [...(values.get(key) ?? []), decode(part.slice(at + 1))]);
   }
+  return values;
+}
+
+export function readLink(fragment: string): LinkedSides {
+  const values = readParts(fragment);
   const side: Side = values.get("side")?.at(-1) === "base" ? "base" : "new";
   const read = (prefix: string): Link =>
     Object.assign({}, ...FIELDS.map((field) => field.read(values.get(prefix + field.key) ?? [])));

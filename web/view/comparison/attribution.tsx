@@ -46,7 +46,8 @@ export function Attribution({ table, caption, onOpen }: Props) {
             <li key={row}>
               <button title={`${title}; click to highlight it on both timelines`} onClick={() => onOpen(table, row)}>
                 <span class="label">
-                  {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind}: {isIdle ? name : <NameText name={name} />}
+                  {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind}:{" "}
+                  {isIdle ? name : <NameText name={name} />}
                 </span>
                 <span class="amount">{signedDuration(difference)}</span>
                 <span class="track">

@@ -52,7 +52,7 @@ export function OccupancyCurves({ table }: { table: ReportTable | null }) {
       )}
       {curves.filter(isFlat).map(({ resource, own }) => (
         <p key={resource} class="quiet flat">
-          {RESOURCES[resource]!.title}: {shareText(own)} whatever the value; the launch has{" "}
+          {RESOURCES[resource]!.title}: {shareText(own)} with every value that fits; the launch has{" "}
           {RESOURCES[resource]!.text(own.value)}.
         </p>
       ))}
@@ -60,9 +60,9 @@ export function OccupancyCurves({ table }: { table: ReportTable | null }) {
   );
 }
 
-/** Nothing is to be seen where every value gives the same. */
-const isFlat = ({ points }: OccupancyCurve): boolean =>
-  points.every(({ occupancy_pct }) => occupancy_pct === points[0]!.occupancy_pct);
+/** Nothing is to be seen where every value with which a block fits gives the same. */
+const isFlat = ({ points, own }: OccupancyCurve): boolean =>
+  points.every(({ occupancy_pct }) => occupancy_pct === null || occupancy_pct === own.occupancy_pct);
 
 function Curve({ curve, resource }: { curve: OccupancyCurve; resource: Resource }) {
   const fill = useFill()(WORK);

@@ -2,6 +2,7 @@
 // with the range of its step. Every number is a cell of the table; only lengths of bars are computed. Without rows the
 // table's notes say why there is no prediction and what to record.
 
+import { unbroken } from "../parts/unbroken.tsx";
 import { pct } from "../../layout/cell_text.ts";
 import { DIMMED, WORK } from "../../layout/colors.ts";
 import { duration, exact } from "../../layout/time_text.ts";
@@ -74,7 +75,7 @@ export function PredictedChanges({ viewer, table }: { viewer: Viewer; table: Rep
       )}
       <PlanSum all={all} />
       {table.notes.map((note) => (
-        <p key={note} class="quiet">{note}</p>
+        <p key={note} class="quiet">{unbroken(note)}</p>
       ))}
       {all.length > 0 && (
         <p>

@@ -1,4 +1,5 @@
-// A modal dialog: the browser keeps the focus inside, closes it with Esc and returns the focus afterwards.
+// A modal dialog: the browser keeps the focus inside, closes it with Esc and returns the focus afterwards,
+// to the page if what had it is gone.
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -9,12 +10,21 @@ interface Props {
   children: ComponentChildren;
 }
 
+/** Where what had the focus is gone, because another page is shown, the page has it. */
+function focusPage(): void {
+  if (document.activeElement === document.body)
+    (document.querySelector<HTMLElement>("main canvas[tabindex]") ?? document.querySelector("main"))?.focus();
+}
+
 export function Dialog({ label, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const shown = dialog.current!;
     shown.showModal();
-    return () => shown.close();
+    return () => {
+      shown.close();
+      requestAnimationFrame(() => requestAnimationFrame(focusPage));
+    };
   }, []);
   const leave = (event: MouseEvent) => event.target === dialog.current && onClose();
   return (

@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { sourceName } from "../../model/recording/source_name.ts";
 import type { PageName } from "../../model/page/state.ts";
 import { PAGES } from "../../model/page/state.ts";
+import { sharedLink } from "../../model/page/permalink.ts";
 import type { Workspace, Side } from "../../model/page/workspace.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { ComparisonPage } from "../comparison_page.tsx";
@@ -24,6 +25,7 @@ import { Tables } from "../tables_page.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "../timeline/timeline.tsx";
 import { rankOfPath } from "../../read/server.ts";
+import { CopyButton } from "../parts/copy_button.tsx";
 import { useAsync, useSelector, useViewerState } from "../parts/use_state.ts";
 
 const LABELS: Record<PageName, string> = {
@@ -62,6 +64,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
             </button>
           ))}
         </nav>
+        <CopyButton text={() => linkHere(workspace)} label="Copy link" title="Copy a link to what is shown" />
         <ThemeSwitch />
       </header>
       <Dialogs viewer={viewer} pages={pages.map((each) => ({ page: each, label: LABELS[each] }))} />
@@ -69,13 +72,18 @@ export function Shell({ workspace }: { workspace: Workspace }) {
       {workspace.viewers.map((each, i) => (
         <Problem key={i} viewer={each} />
       ))}
-      <main class={`page ${name}`}>
+      <main class={`page ${name}`} tabIndex={-1}>
         <Pictured.Provider value={viewer}>
           {Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={workspace.side} viewer={viewer} />}
         </Pictured.Provider>
       </main>
     </>
   );
+}
+
+function linkHere(workspace: Workspace): string {
+  const name = sourceName(workspace.viewer.recording.manifest);
+  return `${location.href.split("#")[0]}#${sharedLink(workspace.snapshot, name)}`;
 }
 
 /** Counters of kernels have no times: a file that has only these has no timeline and no charts. Summaries of ranks have

@@ -1,10 +1,11 @@
 // Finds the recording (in the page or at the program that served it) and its baseline, reads their manifests and shows
 // the shell. Errors before the shell appears become one line on the page.
 
-import { render } from "preact";
+import { render, type ComponentChildren } from "preact";
 import { learnKinds } from "../../layout/colors.ts";
 import { learnNames } from "../../layout/short_name.ts";
 import { initiallyFolded } from "../../layout/tracks.ts";
+import { recordingOf } from "../../model/page/permalink.ts";
 import { makeComparison, type Comparison } from "../../model/page/comparison.ts";
 import { Workspace } from "../../model/page/workspace.ts";
 import { readManifest } from "../../model/recording/manifest.ts";
@@ -18,18 +19,24 @@ import { openSession, serverSources } from "../../read/server.ts";
 import { hasDocument, pageSources, workerDecoder } from "../../read/single_file.ts";
 import type { Source, Sources } from "../../read/source.ts";
 import { syncAddress } from "./address.ts";
+import { ChooseFile } from "./choose_file.tsx";
 import { LostServer } from "./lost_server.tsx";
 import { Preparing } from "./preparing.tsx";
 import { Shell } from "./shell.tsx";
 
-export async function start(page: Document): Promise<void> {
+/** `chosen`: a page with the recording to show, if it is not this page. */
+export async function start(page: Document, chosen?: Document): Promise<void> {
   const root = page.getElementById("app")!;
+  const choose = (why: string, children?: ComponentChildren) => {
+    root.replaceChildren();
+    render(<ChooseFile why={why} onChoose={(other) => void start(page, other)}>{children}</ChooseFile>, root);
+  };
   const problem = (line: string) => {
     render(null, root);
     root.replaceChildren(Object.assign(page.createElement("p"), { className: "notice", textContent: line }));
   };
   try {
-    const sources = openSources(page);
+    const sources = openSources(page, chosen ?? page);
     const showLost = () => workspaceShown || render(<LostServer words={null} />, root);
     let workspaceShown = false;
     connection.subscribe(showLost);
@@ -49,13 +56,19 @@ export async function start(page: Document): Promise<void> {
     const names = workspace.viewers.map((viewer) => sourceName(viewer.recording.manifest));
     page.title = `${names.join(" vs. ")} · gpu-profile`;
     if (workspace.comparison !== null) next.value.startAt("comparison");
-    syncAddress(workspace);
-    render(null, root);
-    root.replaceChildren();
-    workspaceShown = true;
-    render(<Shell workspace={workspace} />, root);
+    const show = () => {
+      syncAddress(workspace);
+      render(null, root);
+      root.replaceChildren();
+      workspaceShown = true;
+      render(<Shell workspace={workspace} />, root);
+    };
+    const wanted = recordingOf(location.hash);
+    if (wanted === null || names.includes(wanted)) return show();
+    const why = `This link is about ${wanted}; this page shows ${names.join(" and ")}.`;
+    choose(why, <button onClick={show}>Show {names.at(-1)}</button>);
   } catch (error) {
-    problem(error instanceof Error ? error.message : String(error));
+    choose(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -86,8 +99,9 @@ function takeToken(event: HashChangeEvent): void {
   void openSession(token).then(() => location.reload(), () => {});
 }
 
-function openSources(page: Document): Sources {
-  if (hasDocument(page)) return pageSources(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
+function openSources(page: Document, recorded: Document): Sources {
+  const script = () => page.getElementById("viewer")?.textContent ?? "";
+  if (hasDocument(recorded)) return pageSources(recorded, workerDecoder(script()));
   const advice = "To create a page with one, run: gpu-profile export html FILE -o OUT.html";
   if (!/^https?:$/.test(location.protocol)) throw new Error(`This page contains no recording. ${advice}`);
   const fragment = location.hash.slice(1);

@@ -17,7 +17,8 @@ export function TableList({ tables, groups = [], shown, onShow }: Props) {
   const full = tables.filter(({ row_count }) => row_count > 0);
   const empty = tables.filter(({ row_count }) => row_count === 0);
   const listed = new Set(groups.flatMap(({ tables }) => tables));
-  const parts = [...groups, { title: "Other", tables: full.map(({ name }) => name).filter((name) => !listed.has(name)) }];
+  const others = full.flatMap(({ name }) => (listed.has(name) ? [] : [name]));
+  const parts = [...groups, { title: "Other", tables: others }];
   const entry = (table: ReportTable) => (
     <button
       key={table.name} aria-current={table === shown ? ("page" as const) : undefined} onClick={() => onShow(table.name)}

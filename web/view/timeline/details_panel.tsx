@@ -128,7 +128,9 @@ function Fields({ details, links }: { details: Details; links: Links }) {
   return (
     <table>
       <tbody>
-        {length !== null && <Field name="duration" doc="Also to the nanosecond." value={`${duration(length)} = ${exact(length)}`} />}
+        {length !== null && (
+          <Field name="duration" doc="Also to the nanosecond." value={exact(length)} short={`${duration(length)} = `} />
+        )}
         {shape !== null && <Field name="grid, block" doc="Blocks of the launch, threads of a block." value={shape} />}
         {spec.map((column) => {
           const value = row.value(column.name);
@@ -150,11 +152,13 @@ function Fields({ details, links }: { details: Details; links: Links }) {
   );
 }
 
-function Field({ name, doc, value }: { name: string; doc: string; value: string }) {
+type FieldProps = { name: string; doc: string; value: string; short?: string };
+
+function Field({ name, doc, value, short = "" }: FieldProps) {
   return (
     <tr title={doc}>
       <th scope="row">{name}</th>
-      <td>{value}</td>
+      <td title={value}>{short}{value}</td>
     </tr>
   );
 }
