@@ -50,7 +50,7 @@ public:
     // The content, or why there is none; absent while it is being made, and after it was taken.
     std::optional<Result<ViewContent>> take();
     bool running() const;
-    // {"stage", "share", "elapsed_s"}, as the page receives it.
+    // {"stage", "share", "known", "elapsed_s"}, as the page receives it.
     std::string progress_json() const;
 
 private:
@@ -65,13 +65,21 @@ struct Preparation::State {
     mutable std::mutex mutex;  // guards what follows
     std::condition_variable made;
     std::optional<Result<ViewContent>> content;
+    std::vector<std::string> known;
     bool done = false;
 };
 
 Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), started_(monotonic_ns()) {
     thread_ = std::thread([state = state_, make = std::move(make)] {
         std::optional<Result<ViewContent>> content;
-        Status ran = caught([&] { content.emplace(make([&](ViewStage stage) { state->stage = stage; })); });
+        Status ran = caught([&] {
+            content.emplace(make([&](ViewStage stage, std::vector<std::string> known) {
+                state->stage = stage;
+                if (known.empty()) return;
+                std::lock_guard lock(state->mutex);
+                state->known = std::move(known);
+            }));
+        });
         if (!ran) content.emplace(ran.error());
         std::lock_guard lock(state->mutex);
         state->content.emplace(std::move(*content));
@@ -110,6 +118,13 @@ std::string Preparation::progress_json() const {
         json.real(std::min(1.0, static_cast<double>(read) / static_cast<double>(size)));
     else
         json.null();
+    json.key("known");
+    json.begin_array();
+    {
+        std::lock_guard lock(state_->mutex);
+        for (const std::string& line : state_->known) json.text(line);
+    }
+    json.end_array();
     json.key("elapsed_s");
     json.real(static_cast<double>(monotonic_ns() - started_) / 1e9);
     json.end_object();

@@ -124,9 +124,17 @@ std::string busy_shares_json(const std::vector<BusyProfile>& busy_profiles) {
     return sink.text();
 }
 
+std::vector<std::string> sentences(const Answer& answer) {
+    std::vector<std::string> lines{fmt::format("{}: {}", title_of(answer.verdict), answer.verdict.because)};
+    for (const Finding& finding : answer.findings) lines.push_back(finding.title);
+    return lines;
+}
+
 // `whole`: of the recording, of which `facts` may be about a part.
-Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string_view version, StepDetail detail) {
+Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string_view version, StepDetail detail,
+                             const std::function<void(std::vector<std::string>)>& on_known) {
     Result<Answer> answer = make_answer(facts);  // an error for recordings without events
+    if (answer.ok() && on_known) on_known(sentences(*answer));
     std::vector<ResultTable> tables;
     for (const Analysis* analysis : analyses()) {
         if (analysis->traits.replays && facts.get<Replayed>().too_large) {
@@ -162,16 +170,17 @@ Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string
 
 }  // namespace
 
-Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail) {
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail,
+                               const std::function<void(std::vector<std::string>)>& on_known) {
     Options options = facts.options();
     options.limit = kReportRows;
     std::optional<Interval> part = interval_for_first_answer(facts);
     const Facts whole(facts.trace(), options);
-    if (!part) return answer_of(whole, whole, version, detail);
+    if (!part) return answer_of(whole, whole, version, detail, on_known);
     Trace trace = select_interval(copy_of(facts.trace()), *part);
     Facts of_part(trace, options);
     of_part.put(facts.get<Phases>());
-    Result<AnswerJson> answer = answer_of(of_part, whole, version, detail);
+    Result<AnswerJson> answer = answer_of(of_part, whole, version, detail, on_known);
     if (answer.ok()) answer->part = trace.window();
     return answer;
 }

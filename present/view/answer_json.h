@@ -67,6 +67,8 @@ struct AnswerJson {
 
 // `facts` is of the whole trace; of its options, the row limit does not count. Like `report`, the answer covers the part with the most work if a start-up was
 // recorded too.
-Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail = StepDetail::slowest);
+// `on_known` gets the verdict and the findings as sentences before the tables are made, which takes longest.
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail = StepDetail::slowest,
+                               const std::function<void(std::vector<std::string>)>& on_known = {});
 
 }  // namespace gpuprof::view

@@ -68,10 +68,13 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
         return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "
                                                   "limit; use gpu-profile report --from --to for a part of it",
                                                   file)};
-    if (on_stage) on_stage(ViewStage::analysing);
-    Result<AnswerJson> answer = answer_json(Facts(trace, options), version, detail);
+    if (on_stage) on_stage(ViewStage::analysing, {});
+    Result<AnswerJson> answer =
+        answer_json(Facts(trace, options), version, detail, [&](std::vector<std::string> known) {
+            if (on_stage) on_stage(ViewStage::analysing, std::move(known));
+        });
     if (!answer.ok()) return answer.error();
-    if (on_stage) on_stage(ViewStage::arranging);
+    if (on_stage) on_stage(ViewStage::arranging, {});
     std::optional<Trace> job;
     if (timeline) job = rebase_to_start(std::exchange(trace, std::move(*timeline)), {0, 0});
     std::unique_ptr<Parts> parts(new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(job),

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/files/sink.h"
 #include "core/base/result.h"
@@ -23,7 +24,8 @@ namespace gpuprof::inline view {
 // What takes time while a recording is prepared for the page.
 enum class ViewStage { reading, analysing, arranging };
 std::string_view name_of(ViewStage stage);
-using StageReport = std::function<void(ViewStage)>;
+// `known`: sentences of the answer, once it is known; empty otherwise.
+using StageReport = std::function<void(ViewStage, std::vector<std::string> known)>;
 
 class ViewDocument {
 public:

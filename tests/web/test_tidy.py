@@ -58,7 +58,7 @@ def test_every_picture_with_colours_of_kinds_has_their_legend(visit, exported, c
 def test_tables_are_in_groups_and_those_without_rows_are_one_line(visit, exported, program):
     page = visit(exported(TRANSFORMER), "page=tables")
     tables = page.get_by_role("navigation", name="Tables")
-    help_text = program.run("report", "--help").output.decode()
+    help_text = program.run("report", "--help").stdout.decode()
     for group in tables.locator("section").all():
         heading = group.get_attribute("aria-label")
         assert heading in help_text
@@ -93,7 +93,7 @@ def test_flat_curves_are_sentences(visit, exported):
 def test_nothing_is_said_twice(visit, exported, compared):
     page = visit(exported(COUNTERS), "page=kernels")
     name = page.locator(".kernel h1").inner_text().split(" ", 1)[1]
-    assert page.locator(".kernel header").inner_text().count(name) == 1
+    assert page.locator(".kernel > header").inner_text().count(name) == 1
     page = visit(exported(TRANSFORMER), "page=timeline")
     expect(page.get_by_role("region", name="Causes of idle time")).to_be_visible()
     page = visit(exported(TRANSFORMER), "page=timeline&sel=kernel:500")
@@ -102,7 +102,7 @@ def test_nothing_is_said_twice(visit, exported, compared):
     assert page.locator("section.details th").all_inner_texts().count("duration") == 1
     expect(page.locator("section.details tr:has(th:text-is('duration')) td")).to_have_text("160 us = 160,447 ns")
     page = visit(compared)
-    assert page.locator(".comparison .verdict").inner_text().count("+32.4") + page.locator(".comparison .verdict").inner_text().count("+32.39") == 1
+    assert page.get_by_role("region", name="Verdict").inner_text().count("+32.") == 1
 
 
 def test_a_neighbour_of_the_same_name_has_its_launch_shape_beside_it(visit, exported):

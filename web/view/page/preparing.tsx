@@ -1,5 +1,7 @@
-// What the page shows while the program prepares the recording: the stage, how far it is, and the time so far.
+// What the page shows while the program prepares the recording: the stage, how far it is, the time so far, and what
+// is known already.
 
+import { unbroken } from "../parts/unbroken.tsx";
 import type { Progress, Stage } from "../../read/preparation.ts";
 
 const LABELS: Record<Stage, string> = {
@@ -7,7 +9,7 @@ const LABELS: Record<Stage, string> = {
 };
 const ORDER: readonly Stage[] = ["reading", "analysing", "arranging"];
 
-export function Preparing({ progress: { stage, share, elapsed_s } }: { progress: Progress }) {
+export function Preparing({ progress: { stage, share, known, elapsed_s } }: { progress: Progress }) {
   const label = LABELS[stage];
   return (
     <main class="preparing">
@@ -17,6 +19,16 @@ export function Preparing({ progress: { stage, share, elapsed_s } }: { progress:
       </h1>
       <progress aria-label={label} {...(share === null ? {} : { value: share, max: 1 })} />
       <p role="status" class="spoken">{label}</p>
+      {known.length > 0 && (
+        <section aria-label="Known so far">
+          <h2>Known so far</h2>
+          <ul>
+            {known.map((line) => (
+              <li key={line}>{unbroken(line)}</li>
+            ))}
+          </ul>
+        </section>
+      )}
       <p>Step {ORDER.indexOf(stage) + 1} of {ORDER.length} · {Math.floor(elapsed_s)} s</p>
     </main>
   );
