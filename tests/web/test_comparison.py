@@ -60,7 +60,7 @@ def test_the_page_says_what_compare_says(visit, pair, name):
     warnings = [line["text"] for line in said.document["trust"] if line["warning"]]
     assert [line.inner_text() for line in page.locator(".data-quality .warning").all()] == [f"! {text}" for text in warnings]
     metrics = said["metrics"].rows
-    shown = page.locator("section.verdict tbody tr").all()
+    shown = page.locator("[aria-label='Metrics of both recordings'] tbody tr").all()
     assert [line.locator("th").inner_text() for line in shown] == [WORDS.get(row["metric"], row["metric"].replace("_", " ")) for row in metrics]
     assert [line.locator("td").nth(4).inner_text() for line in shown] == [row["verdict"] for row in metrics]
     for line, row in zip(shown, metrics, strict=True):
@@ -80,7 +80,7 @@ def test_joules_per_step_are_a_metric(visit, program, tmp_path):
     assert program.run("export", "capture", *(FIXTURES / "nvml" / name for name in ("bursty.trace.json", "bursty.csv")), "-o", joined).status == 0
     assert program.run("export", "html", joined, "--base", joined, "-o", out).status == 0
     said = next(row for row in program.comparison(joined, joined, "metrics")["metrics"].rows if row["metric"] == "energy")
-    line = visit(out).locator("section.verdict tbody tr").filter(has_text="energy")
+    line = visit(out).locator("[aria-label='Metrics of both recordings'] tbody tr").filter(has_text="energy")
     assert [line.locator("td").nth(cell).inner_text() for cell in (0, 1)] == [f"{said[side]:,.4g} J" for side in ("base_j", "new_j")]
 
 

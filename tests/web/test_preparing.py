@@ -60,3 +60,14 @@ def test_a_reload_during_the_preparation_goes_on(new_page, waiting):
     waiting.stdin.write(RECORDING.read_bytes())
     waiting.stdin.close()
     expect(page.locator(".verdict")).to_be_visible()
+
+
+def test_what_is_known_is_shown_before_the_rest(new_page, waiting, is_accessible):
+    """Reading and the first answer take less time than the tables."""
+    page = new_page()
+    said = {"stage": "analysing", "share": None, "known": ["input-bound: the GPU waits 70.4 % of the time", "DataLoader has no workers"], "elapsed_s": 3}
+    page.route("**/progress", lambda route: route.fulfill(json=said))
+    page.goto(waiting.address)
+    known = page.get_by_role("region", name="Known so far").get_by_role("listitem")
+    expect(known).to_have_text(said["known"])
+    is_accessible(page)

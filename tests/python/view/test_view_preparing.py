@@ -26,7 +26,7 @@ def test_only_progress_is_answered(program):
         status, sent, body = server.ask("/progress", headers=headers)
         assert (status, sent["content-type"]) == (200, "application/json")
         progress = json.loads(body)
-        assert progress["stage"] == "reading" and progress["elapsed_s"] > 0
+        assert progress["stage"] == "reading" and progress["elapsed_s"] > 0 and progress["known"] == []
         for path in ("/manifest", "/blobs/0", "/comparison", "/recordings", "/sql/schema", "/rank/0/manifest"):
             assert server.ask(path, headers=headers)[0] == 503
         server.process.stdin.buffer.write(RECORDING.read_bytes())
