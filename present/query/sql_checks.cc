@@ -92,6 +92,10 @@ constexpr SqlCheck kChecks[] = {
      "SELECT hlo_module AS module, hlo_op, framework_op, count(*) AS kernels, sum(dur_ns) AS total_ns FROM kernel "
      "WHERE EXISTS (SELECT 1 FROM kernel WHERE hlo_op IS NOT NULL) GROUP BY hlo_module, hlo_op, framework_op",
      "", ""},
+    {"communication",
+     "SELECT device, comm_busy_ns AS comm_ns, exposed_comm_ns AS exposed_ns FROM devices WHERE comm_busy_ns > 0",
+     "SELECT device, sum(comm_ns) AS comm_ns, sum(exposed_ns) AS exposed_ns FROM communication GROUP BY device",
+     "SQL cannot tell collectives by their names as the program does; both sides are analyses."},
     {"steps", "SELECT name AS step, start_ns, dur_ns FROM range WHERE name GLOB 'ProfilerStep#*'",
      "SELECT step, start_ns, dur_ns FROM steps WHERE step GLOB 'ProfilerStep#*'", ""},
     {"streams",
@@ -106,6 +110,7 @@ constexpr SqlCheck kChecks[] = {
     {"allocations",
      "SELECT device, max(total_allocated) AS bytes FROM memory_event WHERE device_type <> 0 GROUP BY device",
      "SELECT device, sum(bytes) AS bytes FROM allocations WHERE device IS NOT NULL GROUP BY device", ""},
+    {"memory_trace", "", "", "A release belongs to the last allocation at its address; SQL can find it only row by row."},
     {"growth", "", "", "A release belongs to the last allocation at its address; SQL can find it only row by row."},
     {"memory_account", "", "", "The parts come from three sources, joined by time, process and address, row by row."},
     {"memory_curve", "", "", "The parts come from three sources, joined by time, process and address, row by row."},
