@@ -4,11 +4,12 @@
 
 import { heldAt, siteKey, type Block, type DeviceBlocks } from "../model/recording/memory_blocks.ts";
 import { firstAbove, firstFrom } from "../model/recording/slices.ts";
-import type { Range } from "../model/page/state.ts";
+import type { Range } from "../model/recording/range.ts";
 
 export interface BlockLayer {
   block: Block | null; // null: many, or none that is known
   name: string; // of a layer without a block
+  key: string | null; // of its site; null: of many, or unknown
   first: number; // column
   low: number[]; // bytes below it, by column from `first`
   bytes: number[];
@@ -36,7 +37,7 @@ function momentsOf({ times, held }: DeviceBlocks, { from, to }: Range, columns: 
   return Array.from({ length: columns }, (_, column) => {
     const [begin, end] = [0, 1].map((next) => from + ((to - from) * (column + next)) / columns) as [number, number];
     let best = begin;
-    let most = heldAt({ times, held } as DeviceBlocks, begin);
+    let most = heldAt({ times, held }, begin);
     for (let i = firstFrom(times, begin); i < times.length && times[i]! < end; i++)
       if (held[i]! > most) [best, most] = [times[i]!, held[i]!];
     return best;
@@ -79,7 +80,7 @@ function ofBlocks(
     if (first >= end) continue;
     const low = height.slice(first, end);
     for (let i = first; i < end; i++) height[i]! += block.bytes;
-    layers.push({ block, name: "", first, low, bytes: low.map(() => block.bytes) });
+    layers.push({ block, name: "", key: siteKey(block), first, low, bytes: low.map(() => block.bytes) });
   }
   const small = layer(SMALLER, known.map((bytes, i) => bytes - shown[i]!));
   small.low = height;
@@ -95,7 +96,7 @@ function ofCategories({ blocks }: DeviceBlocks, moments: readonly number[], held
     for (; next < blocks.length && blocks[next]!.from <= time; next++) {
       const key = siteKey(blocks[next]!);
       sums.set(key, (sums.get(key) ?? 0) + blocks[next]!.bytes);
-      if (!layers.has(key)) layers.set(key, layer(blocks[next]!.owner ?? "no category", moments.map(() => 0)));
+      if (!layers.has(key)) layers.set(key, layer(blocks[next]!.owner ?? "no category", moments.map(() => 0), key));
     }
     for (const [key, sum] of sums) layers.get(key)!.bytes[column] = Math.max(0, sum);
   });
@@ -108,8 +109,8 @@ function ofCategories({ blocks }: DeviceBlocks, moments: readonly number[], held
   return order;
 }
 
-const layer = (name: string, bytes: number[]): BlockLayer =>
-  ({ block: null, name, first: 0, low: bytes.map(() => 0), bytes });
+const layer = (name: string, bytes: number[], key: string | null = null): BlockLayer =>
+  ({ block: null, name, key, first: 0, low: bytes.map(() => 0), bytes });
 
 /** The outline of a layer: along the top, and back along the bottom. */
 export function outline({ first, low, bytes }: BlockLayer, x: (column: number) => number, y: (bytes: number) => number) {
@@ -120,8 +121,8 @@ export function outline({ first, low, bytes }: BlockLayer, x: (column: number) =
   low.forEach((below, i) => {
     const [top, bottom] = [at(y(below + bytes[i]!)), at(y(below))];
     if (top !== lastTop) there += i === 0 ? `M${at(x(first))} ${top}` : `H${at(x(first + i))}V${top}`;
-    if (bottom !== lastLow) back = i === 0 ? `V${bottom}` : `V${bottom}H${at(x(first + i))}${back}`;
     if (i === 0) back = `H${at(x(first))}Z`;
+    else if (bottom !== lastLow) back = `H${at(x(first + i))}V${lastLow}${back}`;
     [lastTop, lastLow] = [top, bottom];
   });
   return low.length === 0 ? "" : `${there}H${at(x(first + low.length))}V${lastLow}${back}`;

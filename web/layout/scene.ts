@@ -21,7 +21,7 @@ import { paintLane, type LaneView, type LabelledSlice } from "./lane_slices.ts";
 import { plotLane } from "./lane_values.ts";
 import { ownParts, shortName, type Span } from "./short_name.ts";
 import { ticksOf } from "./ticks.ts";
-import { duration, moment } from "./time_text.ts";
+import { amount, duration, moment } from "./time_text.ts";
 import { COMPACT_ROW, type Placement, type PlacedTrack } from "./tracks.ts";
 
 export const MINIMAP = 26;
@@ -136,8 +136,10 @@ function areaOf(
       for (let y = 0; y < track.rows; y++)
         rows.push({ track, y, lanes: track.lanes.filter((l) => l.y === y), top: at + 1 + y * track.rowHeight });
     } else if (track.kind === "counter") {
-      for (const l of track.lanes.filter(({ kind }) => kind === "value"))
+      for (const l of track.lanes.filter(({ kind }) => kind === "value")) {
         area.plots.push(plotLane(l, frame.state.view, lane.pixels, at, track.rowHeight, source.values));
+        addPeak(l, at, area, x, frame.width, source);
+      }
     }
   }
   area.strips = {
@@ -244,6 +246,17 @@ function addMarks(frame: FrameInput, lane: Lane, top: number, marks: Area["marks
     if (x > last) marks.push({ x, y: top });
     last = x;
   }
+}
+
+/** A mark at the first highest value of a memory counter, with the value. */
+function addPeak({ peak, unit }: Lane, top: number, area: Area, x: Scale, width: number, source: SceneSource): void {
+  if (peak === null || (unit !== "bytes" && unit !== "MiB") || peak[1] <= 0) return;
+  const at = Math.round(x(peak[0]));
+  if (at < 0 || at > width) return;
+  const text = `peak ${amount(peak[1], unit)}`;
+  const room = source.fitter.width(text) + 8;
+  area.marks.push({ x: at, y: top + 2 });
+  area.labels.push({ x: at + room > width ? at - room : at + 8, y: top + 7, text, code: NOTHING });
 }
 
 function addSelected({ selection }: State, lane: Lane, top: number, height: number, boxes: Box[], x: Scale): void {

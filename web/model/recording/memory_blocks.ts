@@ -68,7 +68,7 @@ const numberIn = (cell: Cell | undefined): number | null => (typeof cell === "nu
 const textIn = (cell: Cell | undefined): string | null => (typeof cell === "string" ? cell : null);
 
 /** Bytes held at a time; 0 before the first event. */
-export function heldAt({ times, held }: DeviceBlocks, time: number): number {
+export function heldAt({ times, held }: Pick<DeviceBlocks, "times" | "held">, time: number): number {
   const index = firstAbove(times, time) - 1;
   return index < 0 ? 0 : held[index]!;
 }

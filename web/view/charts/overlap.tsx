@@ -9,7 +9,7 @@ import {
   mostExposed, readCommunication, type Communication, type CommunicationCell,
 } from "../../model/recording/communication.ts";
 import { noteOf, numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/recording/report.ts";
-import { around } from "../../model/page/state.ts";
+import { around } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { HeatGrid } from "../parts/heat_grid.tsx";
 import { useAsync } from "../parts/use_state.ts";
@@ -56,7 +56,7 @@ function Exposed({ viewer, communication }: ExposedProps) {
         {duration(exposed)} of {duration(comm)} is exposed ({pct((100 * exposed) / Math.max(1, comm))}
         {devices.length > 1 && `, summed over ${devices.length} GPUs`}): a collective runs and no other kernel does.
       </p>
-      <ul class="pairs">
+      <ul class="pairs lines">
         {devices.map((device, i) => (
           <Bar
             key={device} label={`GPU ${device}`} onClick={() => show(device, null)} of={longest}
@@ -168,7 +168,7 @@ function Copies({ viewer, copies }: { viewer: Viewer; copies: Copy[] }) {
   return (
     <>
       <h3>Copies and kernels</h3>
-      <ul class="pairs">
+      <ul class="pairs lines">
         {copies.map(({ row, device, onlyKernel, both, onlyCopy }) => (
           <Bar
             key={row} label={`GPU ${device}`} onClick={() => viewer.openTable("overlap", row)} of={longest}

@@ -2,8 +2,10 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { duration, exact } from "../../layout/time_text.ts";
-import type { Finding, Report } from "../../model/recording/report.ts";
+import { mostExposed, readCommunication } from "../../model/recording/communication.ts";
+import { tableOf, type Finding, type Report } from "../../model/recording/report.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
+import { showCommunication } from "../charts/overlap.tsx";
 import { LinkedText } from "../parts/linked_text.tsx";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
@@ -57,8 +59,24 @@ function Card({ viewer, report, finding, isOpen }: CardProps) {
             </li>
           ))}
         </ul>
+        {ABOUT_COMMUNICATION.has(finding.id) && <ShowCommunication viewer={viewer} report={report} />}
         {refuted !== null && <p class="sure">This would change if {refuted}.</p>}
       </details>
     </article>
   );
+}
+
+const ABOUT_COMMUNICATION = new Set(["exposed-communication", "small-collectives", "fp32-gradients", "late-ranks"]);
+
+/** Leads to the step and device with the most exposed time, on the track of communication. */
+function ShowCommunication({ viewer, report }: { viewer: Viewer; report: Report }) {
+  const table = tableOf(report, "communication");
+  if (table === null || table.rows.length === 0) return null;
+  const show = async () => {
+    const communication = await readCommunication(viewer.recording, table);
+    const worst = communication && mostExposed(communication, 1)[0];
+    if (worst) showCommunication(viewer, worst.device, worst.cell);
+    else viewer.openTable("communication");
+  };
+  return <button class="handle" onClick={() => void show()}>Show the most exposed communication on the timeline</button>;
 }

@@ -17,6 +17,7 @@ interface Props {
   code: number; // the colour of shade 1
   textOf: (row: number, column: number) => string;
   onChoose: (row: number, column: number | null) => void; // null: by keyboard, without a column
+  axis?: ComponentChildren; // below the columns
   usual: ComponentChildren; // the line below, while nothing is pointed at
 }
 
@@ -24,7 +25,7 @@ const MAX_HEIGHT = 224; // css pixels, of all rows
 const ROW = 16;
 const LEAST = 4;
 
-export function HeatGrid({ rows, code, textOf, onChoose, usual }: Props) {
+export function HeatGrid({ rows, code, textOf, onChoose, axis, usual }: Props) {
   const color = useFill()(code);
   const [pointed, setPointed] = useState<{ row: number; column: number } | null>(null);
   const height = Math.max(LEAST, Math.min(ROW, Math.floor(MAX_HEIGHT / Math.max(1, rows.length))));
@@ -55,6 +56,7 @@ export function HeatGrid({ rows, code, textOf, onChoose, usual }: Props) {
           </div>
         ))}
       </div>
+      {axis && <div class="heat-axis">{axis}</div>}
       <p class="readout">{pointed === null ? usual : textOf(pointed.row, pointed.column)}</p>
     </div>
   );
