@@ -248,15 +248,18 @@ function addMarks(frame: FrameInput, lane: Lane, top: number, marks: Area["marks
   }
 }
 
+const WITH_PEAK = new Set(["memory allocated", "mem.used"]);
+const AXIS = 64; // css pixels of the texts of a counter's axis
+
 /** A mark at the first highest value of a memory counter, with the value. */
-function addPeak({ peak, unit }: Lane, top: number, area: Area, x: Scale, width: number, source: SceneSource): void {
-  if (peak === null || (unit !== "bytes" && unit !== "MiB") || peak[1] <= 0) return;
+function addPeak({ peak, unit, label }: Lane, top: number, area: Area, x: Scale, width: number, source: SceneSource): void {
+  if (peak === null || !WITH_PEAK.has(label ?? "") || peak[1] <= 0) return;
   const at = Math.round(x(peak[0]));
   if (at < 0 || at > width) return;
   const text = `peak ${amount(peak[1], unit)}`;
   const room = source.fitter.width(text) + 8;
   area.marks.push({ x: at, y: top + 2 });
-  area.labels.push({ x: at + room > width ? at - room : at + 8, y: top + 7, text, code: NOTHING });
+  area.labels.push({ x: at + room > width ? at - room : Math.max(at + 8, AXIS), y: top + 7, text, code: NOTHING });
 }
 
 function addSelected({ selection }: State, lane: Lane, top: number, height: number, boxes: Box[], x: Scale): void {

@@ -50,12 +50,12 @@ export function Overview({ viewer }: { viewer: Viewer }) {
     <article class="answer">
       <DataQuality lines={report.trust} />
       <ReportedPart viewer={viewer} command />
-      {report.verdict && <VerdictBox {...page} verdict={report.verdict} />}
+      {report.verdict && !holdsMemory && <VerdictBox {...page} verdict={report.verdict} />}
       {!report.verdict && !holdsMemory && <h1 class="spoken">Overview</h1>}
       {holdsMemory && <MemoryGrowth {...page} />}
       {holdsMemory && <MemoryBlocks {...page} />}
       {holdsMemory && !hasBlocks && <Memory {...page} />}
-      {holdsMemory && <MemoryHolders viewer={viewer} table={tableOf(report, "allocations")} />}
+      {holdsMemory && !hasBlocks && <MemoryHolders viewer={viewer} table={tableOf(report, "allocations")} />}
       {!ranOnDevices(report) && kernels.length === 0 && <RecordedData {...page} />}
       {!isTimed && measured}
       <BusyStrips {...page} measured={busy} />

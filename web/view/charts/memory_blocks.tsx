@@ -119,9 +119,9 @@ function DeviceMemory({ viewer, report, memory }: DeviceProps) {
       <p class="about">
         {growth && (
           <>
-            {memory.isMatched && <span class="key-box grown" />} grew by {amount(growth.bytes, "bytes")} since{" "}
-            {moment(growth.from, (view.to - view.from) / 1000)}{" "}
-            (<button class="handle" onClick={() => viewer.openTable("growth")}>growth</button>).{" "}
+            {memory.isMatched && <span class="key-box grown" />} grew by {amount(growth.bytes, "bytes")} between the
+            dotted lines, {moment(growth.from, (view.to - view.from) / 1000)} and{" "}
+            {moment(growth.to, (view.to - view.from) / 1000)} (<button class="handle" onClick={() => viewer.openTable("growth")}>growth</button>).{" "}
           </>
         )}
         {hasSmaller && (

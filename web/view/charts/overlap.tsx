@@ -97,11 +97,25 @@ function BySteps({ communication, onShow }: PartProps) {
     <>
       <h3>Exposed communication by step</h3>
       <HeatGrid
-        rows={rows} code={EXPOSED} textOf={textIn}
+        rows={rows} code={EXPOSED} textOf={textIn} axis={<StepAxis names={steps.map(({ name }) => name ?? "")} />}
         onChoose={(row, column) => onShow(devices[row]!, column === null ? null : (steps[column]!.cells[row] ?? null))}
         usual={`A column is a step, ${steps.length} in all. Full colour: ${duration(most)}. Point at a cell, or click it.`}
       />
     </>
+  );
+}
+
+const STEP_LABELS = 8; // at most
+
+/** The names of steps below their columns, as many as have room. */
+function StepAxis({ names }: { names: readonly string[] }) {
+  const every = Math.ceil(names.length / STEP_LABELS);
+  return (
+    <div class="axis" aria-hidden="true">
+      {names.map((name, i) => i % every === 0 && (
+        <span key={i} style={{ left: `${(100 * i) / names.length}%` }}>{name.replace(/^ProfilerStep#/, "#")}</span>
+      ))}
+    </div>
   );
 }
 

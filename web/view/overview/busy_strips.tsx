@@ -59,7 +59,7 @@ function HeatStrip({ viewer, report, measured: { devices } }: HeatStripProps) {
   return (
     <HeatGrid
       rows={rows} code={WORK} textOf={textAt} onChoose={show} axis={<Axis viewer={viewer} />}
-      usual="The darker, the busier. Click a time to show it on the timeline."
+      usual="The fuller the colour, the busier. Click a time to show it on the timeline."
     />
   );
 }

@@ -50,6 +50,7 @@ function Card({ viewer, report, finding, isOpen }: CardProps) {
         <span aria-hidden="true">→ </span>
         <LinkedText viewer={viewer} report={report} text={remedy} />
       </p>
+      {ABOUT_COMMUNICATION.has(finding.id) && <ShowCommunication viewer={viewer} report={report} />}
       <details open={isOpen}>
         <summary>Evidence <small>{confidence !== null && `${confidence} confidence`}</small></summary>
         <ul>
@@ -59,7 +60,6 @@ function Card({ viewer, report, finding, isOpen }: CardProps) {
             </li>
           ))}
         </ul>
-        {ABOUT_COMMUNICATION.has(finding.id) && <ShowCommunication viewer={viewer} report={report} />}
         {refuted !== null && <p class="sure">This would change if {refuted}.</p>}
       </details>
     </article>
