@@ -125,7 +125,7 @@ constexpr auto kCommunicationColumns = columns_of<CommunicationRow>({
 
 Result<ResultTable> communication_table(const Facts& facts) {
     ResultTable table("communication", kCommunicationColumns);
-    table.handle_prefix = "x";
+    table.handle_prefix = "com";
     const std::vector<Step>& steps = facts.get<Steps>().steps;
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         if (device.comm.empty()) continue;

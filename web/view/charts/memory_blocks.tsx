@@ -329,6 +329,13 @@ function Fragmentation({ viewer, report, device }: FragmentationProps) {
         ))}
       </div>
       <small>
+        {parts.map(([name, bytes, code, kind]) => bytes > 0 && (
+          <span key={name} class="unbroken">
+            <span class={`key-box ${kind}`} style={{ backgroundColor: fill(code) }} /> {name} {amount(bytes, "bytes")}{" "}
+          </span>
+        ))}
+      </small>
+      <small class="whole-line">
         Of {amount(reserved!, "bytes")} reserved, {amount(free!, "bytes")} ({pct(value("free_pct"))}) is free in{" "}
         {plural(pieces!, "block")}, the largest {amount(largest!, "bytes")}: {pct(value("fragmented_pct"))} of the free
         memory is in smaller ones.

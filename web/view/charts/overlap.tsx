@@ -19,6 +19,7 @@ import { MissingChart, ChartSection, type ChartProps } from "./chart_section.tsx
 const TITLE = "Overlap";
 const NEITHER = "Overlap needs communication or copies beside kernels; the recording has neither.";
 const WORST = 5; // cells in the list
+const MANY = 16; // devices that have a bar each
 const OTHER = FIRST_HUE + 1;
 
 export function Overlap({ viewer, report }: ChartProps) {
@@ -48,6 +49,8 @@ function Exposed({ viewer, communication }: ExposedProps) {
   const comm = totals.reduce((sum, each) => sum + each.comm, 0);
   const exposed = totals.reduce((sum, each) => sum + each.exposed, 0);
   const longest = Math.max(1, ...totals.map((each) => each.comm));
+  const hasSteps = steps.some(({ name }) => name !== null);
+  const isMany = devices.length > MANY && hasSteps;
   const show = (device: number, cell: CommunicationCell | null) => showCommunication(viewer, device, cell);
   return (
     <>
@@ -56,8 +59,9 @@ function Exposed({ viewer, communication }: ExposedProps) {
         {duration(exposed)} of {duration(comm)} is exposed ({pct((100 * exposed) / Math.max(1, comm))}
         {devices.length > 1 && `, summed over ${devices.length} GPUs`}): a collective runs and no other kernel does.
       </p>
+      {isMany && <p class="about">The amounts beside the rows below are what is exposed on each GPU.</p>}
       <ul class="pairs lines">
-        {devices.map((device, i) => (
+        {!isMany && devices.map((device, i) => (
           <Bar
             key={device} label={`GPU ${device}`} onClick={() => show(device, null)} of={longest}
             title="Show the track of communication on the timeline"
@@ -68,9 +72,7 @@ function Exposed({ viewer, communication }: ExposedProps) {
           />
         ))}
       </ul>
-      {steps.some(({ name }) => name !== null) && (
-        <BySteps viewer={viewer} communication={communication} onShow={show} />
-      )}
+      {hasSteps && <BySteps viewer={viewer} communication={communication} onShow={show} />}
       <Worst viewer={viewer} communication={communication} onShow={show} />
     </>
   );
@@ -91,7 +93,7 @@ function BySteps({ communication, onShow }: PartProps) {
   }));
   const textIn = (row: number, column: number) => {
     const cell = steps[column]!.cells[row];
-    return `GPU ${devices[row]}, ${steps[column]!.name}: ${cell ? textOfCell(cell) : "no communication"}`;
+    return `GPU ${devices[row]}, ${stepText(steps[column]!.name)}: ${cell ? textOfCell(cell) : "no communication"}`;
   };
   return (
     <>
@@ -104,6 +106,9 @@ function BySteps({ communication, onShow }: PartProps) {
     </>
   );
 }
+
+/** "step 7", "ProfilerStep#7" */
+const stepText = (name: string | null): string => (/^\d+$/.test(name ?? "") ? `step ${name}` : (name ?? ""));
 
 const STEP_LABELS = 8; // at most
 
@@ -136,7 +141,7 @@ function Worst({ viewer, communication, onShow }: PartProps) {
         {worst.map(({ cell, step, device }) => (
           <li key={cell.row}>
             <button class="handle" onClick={() => onShow(device, cell)}>
-              GPU {device}{step.name === null ? "" : `, ${step.name}`}
+              GPU {device}{step.name === null ? "" : `, ${stepText(step.name)}`}
             </button>
             : {textOfCell(cell)}
           </li>
@@ -179,11 +184,16 @@ function copyOf(table: ReportTable, row: number): Copy {
 
 function Copies({ viewer, copies }: { viewer: Viewer; copies: Copy[] }) {
   const longest = Math.max(1, ...copies.map(({ onlyKernel, both, onlyCopy }) => onlyKernel + both + onlyCopy));
+  const exposedFirst = [...copies].sort((a, b) => b.onlyCopy - a.onlyCopy);
+  const shown = copies.length > MANY ? exposedFirst.slice(0, WORST) : copies;
   return (
     <>
       <h3>Copies and kernels</h3>
+      {shown.length < copies.length && (
+        <p class="about">The {shown.length} of {copies.length} GPUs on which copies run alone longest.</p>
+      )}
       <ul class="pairs lines">
-        {copies.map(({ row, device, onlyKernel, both, onlyCopy }) => (
+        {shown.map(({ row, device, onlyKernel, both, onlyCopy }) => (
           <Bar
             key={row} label={`GPU ${device}`} onClick={() => viewer.openTable("overlap", row)} of={longest}
             title="Show the row of the table"
