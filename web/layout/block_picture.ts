@@ -35,7 +35,7 @@ export function blockPicture(memory: DeviceBlocks, range: Range, columns: number
 
 function momentsOf({ times, held }: DeviceBlocks, { from, to }: Range, columns: number): number[] {
   return Array.from({ length: columns }, (_, column) => {
-    const [begin, end] = [0, 1].map((next) => from + ((to - from) * (column + next)) / columns) as [number, number];
+    const [begin, end] = [0, 1].map((next) => Math.floor(from + ((to - from) * (column + next)) / columns)) as [number, number];
     let best = begin;
     let most = heldAt({ times, held }, begin);
     for (let i = firstFrom(times, begin); i < times.length && times[i]! < end; i++)

@@ -85,7 +85,7 @@ function Cell({ viewer, report, table, row, cause }: CellProps) {
       style={{ background: mixed }} title={`${name}: ${exact(total)}, ${gaps}; click to show the longest`}
       aria-label={`${name}: ${duration(total)}, ${gaps}`} onClick={() => void showRow(viewer, report, table, row)}
     >
-      {share! < 0.5 ? "<1" : Math.round(share!)} %
+      {pct(share!)}
     </button>
   );
 }
