@@ -1,4 +1,4 @@
-"""A trace of one process with many GPUs: in every step a GEMM, an all-reduce beside a second GEMM, and a rest of the
+"""A trace of one process with many GPUs: in every step a GEMM, an all-reduce during a second GEMM, and a rest of the
 all-reduce behind which nothing runs. The rest is longer on GPUs of higher number, and longest in the step `worst`."""
 
 import json

@@ -29,7 +29,8 @@ test("steps are in order of time, what is outside them is last, and sums are tho
   ]))!;
   assert.deepEqual(found.devices, [0, 3]);
   assert.deepEqual(found.steps.map(({ name }) => name), ["1", "2", null]);
-  assert.deepEqual(found.steps.map(({ cells }) => cells.map((cell) => cell?.exposed ?? null)), [[1, 8], [4, null], [2, null]]);
+  const exposed = found.steps.map(({ cells }) => cells.map((cell) => cell?.exposed ?? null));
+  assert.deepEqual(exposed, [[1, 8], [4, null], [2, null]]);
   assert.deepEqual(found.totals, [{ comm: 10, exposed: 7 }, { comm: 9, exposed: 8 }]);
   assert.deepEqual(mostExposed(found, 2).map(({ device, step }) => [device, step.name]), [[3, "1"], [0, "2"]]);
   assert.equal(await read([]), null);

@@ -55,7 +55,7 @@ test("what all hold at any time is what is held then, and nobody holds less than
   }
 });
 
-test("every column of the picture is as high as what is held, layers lie on each other, and the peak is there", async () => {
+test("columns of the picture are as high as what is held, layers lie on each other, the peak is there", async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const { rows, end } = history(seed, 200, 3000 * (seed % 2));
     const memory = (await traced(rows))[0]!;
@@ -98,7 +98,8 @@ test("changes that cannot be matched add up by category", async () => {
     [null, 20, null, -60, 70, "gradient", "gradient", null],
   ]))[0]!;
   assert.equal(memory.isMatched, false);
-  assert.deepEqual(holdersAt(memory, 25).map(({ category, bytes }) => [category, bytes]), [["gradient", 40], [null, 30]]);
+  const held = holdersAt(memory, 25).map(({ category, bytes }) => [category, bytes]);
+  assert.deepEqual(held, [["gradient", 40], [null, 30]]);
   const { layers } = blockPicture(memory, { from: 0, to: 30 }, 3, 10);
   assert.deepEqual(layers.map(({ name, bytes }) => [name, bytes]), [
     ["gradient", [100, 100, 40]], ["no category", [0, 30, 30]],

@@ -6,7 +6,7 @@ import { Durations } from "./charts/durations.tsx";
 import { FlameGraph } from "./charts/flame_graph.tsx";
 import { KernelShare } from "./charts/kernel_share.tsx";
 import { Memory } from "./charts/memory.tsx";
-import { MemoryBlocks } from "./charts/memory_blocks.tsx";
+import { MemoryBlocks } from "./charts/block_chart.tsx";
 import { MemoryOwners } from "./charts/memory_owners.tsx";
 import { Overlap } from "./charts/overlap.tsx";
 import { Roofline } from "./charts/roofline_chart.tsx";

@@ -5,7 +5,7 @@ import { measuredKernels } from "../model/kernel/measured_kernels.ts";
 import { tableOf, type BusyShares, type Report } from "../model/recording/report.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { Memory } from "./charts/memory.tsx";
-import { MemoryBlocks } from "./charts/memory_blocks.tsx";
+import { MemoryBlocks } from "./charts/block_chart.tsx";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { IdleCauses } from "./overview/idle_causes.tsx";

@@ -133,12 +133,13 @@ Result<ResultTable> communication_table(const Facts& facts) {
         for (std::size_t i = 0; i < by_step.parts().size(); ++i) {
             const CommunicationPart& part = by_step.parts()[i];
             if (i == steps.size() && part.comm == 0) continue;
-            table.add(kCommunicationColumns, {facts.trace(), device.device, i < steps.size() ? &steps[i] : nullptr, part,
-                                              longest_of(part.of_collective), longest_of(part.behind)});
+            table.add(kCommunicationColumns, {facts.trace(), device.device, i < steps.size() ? &steps[i] : nullptr,
+                                              part, longest_of(part.of_collective), longest_of(part.behind)});
         }
     }
     if (table.rows() == 0) table.notes.push_back("No collective kernels were recorded.");
-    if (steps.empty() && table.rows() > 0) table.notes.push_back("No steps were found, so a row covers all of a device.");
+    if (steps.empty() && table.rows() > 0)
+        table.notes.push_back("No steps were found, so a row covers all of a device.");
     return table;
 }
 

@@ -174,8 +174,7 @@ Result<ResultTable> memory_trace_table(const Facts& facts) {
         result.notes.push_back(
             "No allocator events were recorded for a device; torch.profiler records them with profile_memory=True, "
             "torch.cuda.memory._record_memory_history() and _dump_snapshot() with stack traces.");
-    if (unmatched)
-        result.notes.push_back("The file has no addresses, so releases cannot be matched to allocations.");
+    if (unmatched) result.notes.push_back("The file has no addresses, so releases cannot be matched to allocations.");
     return result;
 }
 

@@ -59,7 +59,7 @@ function Exposed({ viewer, communication }: ExposedProps) {
         {duration(exposed)} of {duration(comm)} is exposed ({pct((100 * exposed) / Math.max(1, comm))}
         {devices.length > 1 && `, summed over ${devices.length} GPUs`}): a collective runs and no other kernel does.
       </p>
-      {isMany && <p class="about">The amounts beside the rows below are what is exposed on each GPU.</p>}
+      {isMany && <p class="about">Each row below ends with what is exposed on its GPU.</p>}
       <ul class="pairs lines">
         {!isMany && devices.map((device, i) => (
           <Bar
@@ -101,7 +101,7 @@ function BySteps({ communication, onShow }: PartProps) {
       <HeatGrid
         rows={rows} code={EXPOSED} textOf={textIn} axis={<StepAxis names={steps.map(({ name }) => name ?? "")} />}
         onChoose={(row, column) => onShow(devices[row]!, column === null ? null : (steps[column]!.cells[row] ?? null))}
-        usual={`A column is a step, ${steps.length} in all. Full colour: ${duration(most)}. Point at a cell, or click it.`}
+        usual={`A column is a step, ${steps.length} in all. Full colour: ${duration(most)}. Point at a cell or click it.`}
       />
     </>
   );

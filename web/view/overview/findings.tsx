@@ -78,5 +78,6 @@ function ShowCommunication({ viewer, report }: { viewer: Viewer; report: Report 
     if (worst) showCommunication(viewer, worst.device, worst.cell);
     else viewer.openTable("communication");
   };
-  return <button class="handle" onClick={() => void show()}>Show the most exposed communication on the timeline</button>;
+  const text = "Show the most exposed communication on the timeline";
+  return <button class="handle" onClick={() => void show()}>{text}</button>;
 }

@@ -59,7 +59,7 @@ function NoGrowth({ report }: { report: Report }) {
   const note = noteOf(report, "growth");
   return (
     <>
-      <h1>{note === null ? "No memory grows" : "Growth is not known"}</h1>
+      <h1>{note === null ? "No memory grows" : "Growth is unknown"}</h1>
       <p class="because">{note ?? "No stack holds more at the end than halfway."}</p>
     </>
   );

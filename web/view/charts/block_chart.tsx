@@ -40,7 +40,7 @@ export function MemoryBlocks({ viewer, report }: Props) {
   if (table === null || table.rows.length === 0) return null;
   const isMatched = devices?.every((each) => each.isMatched) ?? true;
   const about = isMatched
-    ? "A band is a block, as long as it was allocated and as high as it is large. Blocks with one stack have one colour."
+    ? "A band is a block, as long as it was allocated and as high as it is large. Blocks of one stack share a colour."
     : `${table.notes[0] ?? ""} A band is what one category holds.`;
   return (
     <ChartSection
@@ -121,7 +121,8 @@ function DeviceMemory({ viewer, report, memory }: DeviceProps) {
           <>
             {memory.isMatched && <span class="key-box grown" />} grew by {amount(growth.bytes, "bytes")} between the
             dotted lines, {moment(growth.from, (view.to - view.from) / 1000)} and{" "}
-            {moment(growth.to, (view.to - view.from) / 1000)} (<button class="handle" onClick={() => viewer.openTable("growth")}>growth</button>).{" "}
+            {moment(growth.to, (view.to - view.from) / 1000)}{" "}
+            (<button class="handle" onClick={() => viewer.openTable("growth")}>growth</button>).{" "}
           </>
         )}
         {hasSmaller && (
@@ -331,7 +332,8 @@ function Fragmentation({ viewer, report, device }: FragmentationProps) {
       <small>
         {parts.map(([name, bytes, code, kind]) => bytes > 0 && (
           <span key={name} class="unbroken">
-            <span class={`key-box ${kind}`} style={{ backgroundColor: fill(code) }} /> {name} {amount(bytes, "bytes")}{" "}
+            <span class={`key-box ${kind}`} style={{ backgroundColor: fill(code) }} /> {name}{" "}
+            {amount(bytes, "bytes")}{" "}
           </span>
         ))}
       </small>
