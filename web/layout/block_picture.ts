@@ -35,7 +35,8 @@ export function blockPicture(memory: DeviceBlocks, range: Range, columns: number
 
 function momentsOf({ times, held }: DeviceBlocks, { from, to }: Range, columns: number): number[] {
   return Array.from({ length: columns }, (_, column) => {
-    const [begin, end] = [0, 1].map((next) => Math.floor(from + ((to - from) * (column + next)) / columns)) as [number, number];
+    const edge = (at: number) => Math.floor(from + ((to - from) * at) / columns);
+    const [begin, end] = [edge(column), edge(column + 1)];
     let best = begin;
     let most = heldAt({ times, held }, begin);
     for (let i = firstFrom(times, begin); i < times.length && times[i]! < end; i++)
@@ -113,7 +114,9 @@ const layer = (name: string, bytes: number[], key: string | null = null): BlockL
   ({ block: null, name, key, first: 0, low: bytes.map(() => 0), bytes });
 
 /** The outline of a layer: along the top, and back along the bottom. */
-export function outline({ first, low, bytes }: BlockLayer, x: (column: number) => number, y: (bytes: number) => number) {
+export function outline(
+  { first, low, bytes }: BlockLayer, x: (column: number) => number, y: (bytes: number) => number,
+): string {
   const at = (value: number) => value.toFixed(1);
   let there = "";
   let back = "";

@@ -252,7 +252,9 @@ const WITH_PEAK = new Set(["memory allocated", "mem.used"]);
 const AXIS = 64; // css pixels of the texts of a counter's axis
 
 /** A mark at the first highest value of a memory counter, with the value. */
-function addPeak({ peak, unit, label }: Lane, top: number, area: Area, x: Scale, width: number, source: SceneSource): void {
+function addPeak(
+  { peak, unit, label }: Lane, top: number, area: Area, x: Scale, width: number, source: SceneSource,
+): void {
   if (peak === null || !WITH_PEAK.has(label ?? "") || peak[1] <= 0) return;
   const at = Math.round(x(peak[0]));
   if (at < 0 || at > width) return;

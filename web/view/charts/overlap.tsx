@@ -101,7 +101,7 @@ function BySteps({ communication, onShow }: PartProps) {
       <HeatGrid
         rows={rows} code={EXPOSED} textOf={textIn} axis={<StepAxis names={steps.map(({ name }) => name ?? "")} />}
         onChoose={(row, column) => onShow(devices[row]!, column === null ? null : (steps[column]!.cells[row] ?? null))}
-        usual={`A column is a step, ${steps.length} in all. Full colour: ${duration(most)}. Point at a cell or click it.`}
+        usual={`A column is a step, ${steps.length} in all. Full colour: ${duration(most)}. Click a cell to go there.`}
       />
     </>
   );
