@@ -52,13 +52,17 @@ def test_who_holds_memory_at_the_cursor_is_what_the_report_says(blocks, program,
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
     rect = page.locator("#memory-blocks .blocks rect").first
-    rect.scroll_into_view_if_needed()
-    box = rect.bounding_box()
+
+    def choose(share):  # charts above may still move it
+        rect.scroll_into_view_if_needed()
+        box = rect.bounding_box()
+        page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] - 4)
+        return cursor(page)
+
     time = cursor(page)
     for share in (None, 0.3, 0.8):
         if share is not None:
-            page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] - 4)
-            time = reaches(lambda: cursor(page), lambda now, before=time: now != before)
+            time = reaches(lambda at=share: choose(at), lambda now, before=time: now != before)
         rows = program.report(recording, "allocations", "--at", f"{time}ns")["allocations"].rows
         reaches(lambda: [size for size, _ in held_by(page)], wanted(rows))
 
@@ -104,10 +108,13 @@ def test_a_block_under_the_pointer_says_who_allocated_it_and_until_when(blocks, 
     page = blocks(SNAPSHOT)
     block = page.locator("#memory-blocks path.block[data-row]").first
     row = program.report(SNAPSHOT, "memory_trace")["memory_trace"].rows[int(block.get_attribute("data-row"))]
-    block.scroll_into_view_if_needed()
-    box = block.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(page.locator("#memory-blocks .keys")).to_contain_text(f"{row['bytes'] >> 20}.0 MiB of {row['owner'] or 'an unknown owner'}, since before the recording, not released")
+    wanted = f"{row['bytes'] >> 20}.0 MiB of {row['owner'] or 'an unknown owner'}, since before the recording, not released"
+
+    def said():  # charts above may still move it
+        block.hover(force=True)
+        return page.locator("#memory-blocks .keys").inner_text()
+
+    reaches(said, lambda text: wanted in text)
 
 
 def test_a_stack_is_shown_innermost_first(blocks, program):
