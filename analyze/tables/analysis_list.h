@@ -24,6 +24,7 @@
     ANALYSIS(Memset)                                                                                     \
     ANALYSIS(UnifiedMemory)                                                                              \
     ANALYSIS(Collectives)                                                                                \
+    ANALYSIS(Communication)                                                                              \
     GROUP("Steps",                                                                                       \
           "`steps` measures iterations; `criticalpath` says what makes one long, and `whatif` how long " \
           "it would be with a change.")                                                                  \
@@ -80,6 +81,7 @@
     ANALYSIS(ApiTrace)                                                                                   \
     ANALYSIS(OsTrace)                                                                                    \
     ANALYSIS(RangeTrace)                                                                                 \
+    ANALYSIS(MemoryTrace)                                                                                \
     GROUP("The recording", "What was lost, and what cannot be true.")                                    \
     ANALYSIS(LossRows)                                                                                   \
     ANALYSIS(Validity)

@@ -2,6 +2,8 @@
 // each member.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/text/json_writer.h"
 #include "core/base/text/shell_words.h"
 #include "present/answer/analyses.h"
@@ -64,6 +66,17 @@ void write_levels(JsonWriter& json, const LaneParts& parts) {
     json.end_array();
 }
 
+// The first highest value.
+void write_peak(JsonWriter& json, const PodVector<Value>& values) {
+    json.key("peak");
+    auto highest = std::max_element(values.begin(), values.end(), [](auto& a, auto& b) { return a.value < b.value; });
+    if (highest == values.end()) return json.null();
+    json.begin_array();
+    json.integer(highest->time);
+    json.real(highest->value);
+    json.end_array();
+}
+
 // The lanes of the critical path are separate from those of events.
 void write_lanes(JsonWriter& json, const ViewParts& parts, bool of_path) {
     json.key("lanes");
@@ -80,6 +93,7 @@ void write_lanes(JsonWriter& json, const ViewParts& parts, bool of_path) {
         text_or_null(json, "label", lane.label);
         text_or_null(json, "unit", lane.unit);
         json.member("events", static_cast<std::int64_t>(counter ? lane.values.size() : lane.slices.size()));
+        if (counter) write_peak(json, lane.values);
         write_levels(json, parts.lanes[i]);
         json.end_object();
     }

@@ -43,6 +43,7 @@ std::string_view name_of(SliceTable table) {
         case SliceTable::gap: return "gap";
         case SliceTable::busy: return "busy";
         case SliceTable::thread_state: return "thread_state";
+        case SliceTable::communication: return "communication";
         case SliceTable::critical_path: return "critical_path";
         case SliceTable::none: break;
     }

@@ -3,7 +3,7 @@
 //
 //   process > thread > state, python ranges, operators, calls; Python calls nest deeply and have their own track
 //   process > counter                CPUs in use
-//   device > busy, idle, stream, annotations, counter; stream > counter: ops in its queue
+//   device > busy, idle, communication, stream, annotations, counter; stream > counter: ops in its queue
 //
 // Slices of one lane are in time order and do not overlap; neither do slices of lanes that share a row.
 #pragma once
@@ -44,9 +44,10 @@ namespace gpuprof::inline view {
 
 #define GPUPROF_SLICE_TABLE_VALUE(table, label) table,
 enum class SliceTable : std::uint8_t {
-    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next three are computed, not tables of a trace
+    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next four are computed, not tables of a trace
     busy,
     thread_state,
+    communication,
     critical_path,
     none
 };
@@ -56,7 +57,7 @@ inline constexpr std::size_t kSliceTables = static_cast<std::size_t>(SliceTable:
 std::string_view name_of(SliceTable table);
 // Whether its slices are times without rows.
 constexpr bool is_times_only(SliceTable table) {
-    return table == SliceTable::busy || table == SliceTable::thread_state || table == SliceTable::critical_path;
+    return table >= SliceTable::busy && table <= SliceTable::critical_path;
 }
 // The name of a slice without a name in the trace.
 std::string_view label_of(SliceTable table);

@@ -96,6 +96,7 @@ private:
         std::int32_t parent = scene_.add_track({-1, "device", name_of_device(device), device});
         add_busy(device, parent);
         add_idle(device, parent);
+        add_communication(device, parent);
         std::set<StringId> owners;
         for (const auto& [stream, work] : streams_[device]) owners.insert(std::get<0>(stream));
         for (auto& [stream, work] : streams_[device]) {
@@ -120,6 +121,24 @@ private:
             for (const Interval& span : activity->busy)
                 lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
             scene_.add_lane(std::move(lane));
+        }
+    }
+
+    // Time with a collective: without other kernels, and with them. Nothing without collectives.
+    void add_communication(std::int32_t device, std::int32_t parent) {
+        for (const DeviceActivity* activity : busy_[device]) {
+            if (activity->comm.empty()) continue;
+            std::int32_t track = scene_.add_track({parent, "communication", "communication", device});
+            auto add = [&](std::string_view label, const IntervalSet& times) {
+                if (times.empty()) return;
+                Lane lane{.track = static_cast<std::uint32_t>(track), .table = SliceTable::communication};
+                lane.label = label;
+                for (const Interval& span : times)
+                    lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
+                scene_.add_lane(std::move(lane));
+            };
+            add("exposed", subtract(activity->comm, activity->compute));
+            add("hidden", intersect(activity->comm, activity->compute));
         }
     }
 

@@ -47,16 +47,15 @@ def test_counters_alone_open_on_the_kernels(visit, exported):
     expect(page.locator("header nav [aria-current=page]")).to_have_text("Kernels")
 
 
-def test_a_memory_snapshot_opens_on_its_curve_and_the_largest_stacks(visit, exported, program):
+def test_a_memory_snapshot_opens_on_its_growth_and_its_blocks(visit, exported, program):
     page = visit(exported(SNAPSHOT))
     assert reaches(lambda: shown_page(page), "Overview")
-    page.locator("section#memory path.curve").first.wait_for()
+    page.locator("#memory-blocks path.block").first.wait_for()
     rows = program.report(SNAPSHOT, "allocations")["allocations"].rows
-    bars = page.get_by_label("Largest allocations").locator("li button")
-    expect(bars).to_have_count(min(8, len(rows)))
-    for bar, row in zip(bars.all(), rows):
-        assert f"{row['bytes']:,} bytes in {row['count']:,} allocation" in bar.get_attribute("title")
-        assert (row["stack"] or "no stack recorded") in bar.get_attribute("title")
+    holders = page.locator("#memory-blocks .holders summary")
+    expect(holders).to_have_count(min(6, len(rows)))
+    assert [holder.get_attribute("title") for holder in holders.all()] == [f"{row['bytes']:,} bytes" for row in rows[:6]]
+    expect(page.locator("h1")).to_contain_text("grows by")
 
 
 def test_folders_and_several_files_are_named_as_that(visit, program, tmp_path):

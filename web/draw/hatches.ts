@@ -1,7 +1,7 @@
 // The patterns of causes of idle time: one of five kinds of lines in a square tile, always the same for a cause. The
 // last cause, unknown, has none.
 
-import { CAUSES } from "../layout/colors.ts";
+import { CAUSES, EXPOSED } from "../layout/colors.ts";
 
 export interface HatchKind {
   index: number; // of the cause
@@ -10,6 +10,7 @@ export interface HatchKind {
 }
 
 export function hatchKind(code: number): HatchKind | null {
+  if (code === EXPOSED) return { index: CAUSES.length, size: 6, lines: [[0, 6, 6, 0]] };
   const index = CAUSES.findIndex((cause) => cause.code === code);
   if (index < 0 || index === CAUSES.length - 1) return null;
   const size = 6 + 2 * Math.floor(index / 5);

@@ -70,6 +70,10 @@ export function kindOfWork(table: string, name: string): number {
 
 export const codeOfKind = (kind: number, shade = 1): number => FIRST_KIND + kind * SHADES + shade;
 
+/** Communication that other kernels do not hide, and that they do: one hue, strong and pale. */
+export const EXPOSED = codeOfKind(KINDS.indexOf("communication"));
+export const HIDDEN = FIRST_HOST + 3;
+
 /** The colour of an event. */
 export function colorOf(table: string, name: string): number {
   if (table === "gap") return causeOf(name).code;

@@ -11,7 +11,9 @@ import type { Strings } from "../model/recording/strings.ts";
 import type { Values } from "../model/recording/values.ts";
 import { answerBands } from "./answer_bands.ts";
 import { pathBands, pathLinks } from "./critical_path.ts";
-import { causeOf, colorOf as colorOfEvent, DIMMED, EDGE, NOTHING, WORK } from "./colors.ts";
+import {
+  causeOf, colorOf as colorOfEvent, DIMMED, EDGE, EXPOSED, HIDDEN, NOTHING, WORK, type Cause,
+} from "./colors.ts";
 import { Coverage } from "./coverage.ts";
 import type { Area, Arrow, Box, Busy, Label, Scene, Strips } from "./display.ts";
 import type { Fitter } from "./fit.ts";
@@ -19,7 +21,7 @@ import { paintLane, type LaneView, type LabelledSlice } from "./lane_slices.ts";
 import { plotLane } from "./lane_values.ts";
 import { ownParts, shortName, type Span } from "./short_name.ts";
 import { ticksOf } from "./ticks.ts";
-import { duration, moment } from "./time_text.ts";
+import { amount, duration, moment } from "./time_text.ts";
 import { COMPACT_ROW, type Placement, type PlacedTrack } from "./tracks.ts";
 
 export const MINIMAP = 26;
@@ -106,6 +108,7 @@ function laneView(frame: FrameInput, source: SceneSource): LaneView {
     if (lane.table === "gap" && lane.label !== null)
       return causes && !has(lane.label) ? DIMMED : causeOf(lane.label).code;
     if (lane.table === "busy") return WORK;
+    if (lane.table === "communication") return partOf(lane).code;
     const id = name === NO_NAME && lane.label !== null ? (source.strings.idOf(lane.label) ?? NO_NAME) : name;
     if (highlight !== null && !(highlight.has(id) && isOn(filter, lane) && passes(duration))) return DIMMED;
     const key = `${lane.table} ${id}`;
@@ -133,8 +136,10 @@ function areaOf(
       for (let y = 0; y < track.rows; y++)
         rows.push({ track, y, lanes: track.lanes.filter((l) => l.y === y), top: at + 1 + y * track.rowHeight });
     } else if (track.kind === "counter") {
-      for (const l of track.lanes.filter(({ kind }) => kind === "value"))
+      for (const l of track.lanes.filter(({ kind }) => kind === "value")) {
         area.plots.push(plotLane(l, frame.state.view, lane.pixels, at, track.rowHeight, source.values));
+        addPeak(l, at, area, x, frame.width, source);
+      }
     }
   }
   area.strips = {
@@ -149,13 +154,13 @@ function areaOf(
     for (const l of row.lanes) {
       const wide: LabelledSlice[] = [];
       paintLane(l, lane, coverage, wide);
-      if (row.track.rowHeight > 10 && l.table !== "gap" && l.table !== "busy")
+      if (row.track.rowHeight > 10 && !isNamed(l) && l.table !== "busy")
         addLabels(frame, source, l, wide, row.top + area.strips.heights[i]! / 2, area.labels);
       addMarks(frame, l, row.top, area.marks);
       addSelected(frame.state, l, row.top, area.strips.heights[i]!, area.selected, x);
     }
     coverage.take(area.strips.codes, area.strips.shades, i * lane.pixels);
-    if (row.lanes.some((l) => l.table === "gap")) addCauses(frame, source, area, row, i);
+    if (row.lanes.some(isNamed)) addCauses(frame, source, area, row, i);
   });
   const path = rows.map(({ track, y, top }, i) => {
     const lanes = frame.critical.filter((l) => l.track === track.track.id && l.y === y);
@@ -187,23 +192,31 @@ function addLabels(
 
 type Row = { top: number; lanes: Lane[] };
 
+/** Whether the lane is one part of what its track divides: a cause of idle time, exposed or hidden communication. */
+const isNamed = (lane: Lane): boolean => lane.table === "gap" || lane.table === "communication";
+
+function partOf({ table, label }: Lane): Cause {
+  if (table === "gap") return causeOf(label ?? "");
+  return { name: label ?? "", letter: "", code: label === "exposed" ? EXPOSED : HIDDEN };
+}
+
 /** Patterns and names of causes, over stretches of pixels with one cause, whose pieces are often many and short. */
 function addCauses(frame: FrameInput, source: SceneSource, area: Area, row: Row, index: number): void {
   const { pixels, codes, shades, heights } = area.strips;
   const height = heights[index]!;
   const y = row.top + height / 2;
-  const names = new Map(row.lanes.map((lane) => [causeOf(lane.label ?? "").code, lane.label ?? ""]));
+  const parts = new Map(row.lanes.filter(isNamed).map((lane) => [partOf(lane).code, partOf(lane)]));
   for (const [from, to, code] of runs(codes, shades, index * pixels, pixels)) {
     const x = from / frame.scale;
     const width = (to - from) / frame.scale;
-    const name = names.get(code);
-    if (width < MIN_HATCH_WIDTH || name === undefined) continue;
+    const part = parts.get(code);
+    if (width < MIN_HATCH_WIDTH || part === undefined) continue;
     area.hatches.push({ x, y: row.top, width, height, code });
-    const { letter } = causeOf(name);
+    const { name, letter } = part;
     const whole = width >= MIN_LABEL_WIDTH ? source.fitter.fit(name, width - 6) : "";
     const room = source.fitter.width(letter);
     if (whole.length > 2) area.labels.push({ x: x + 3, y, text: whole, code });
-    else if (width >= room + 3) area.labels.push({ x: x + (width - room) / 2, y, text: letter, code });
+    else if (letter !== "" && width >= room + 3) area.labels.push({ x: x + (width - room) / 2, y, text: letter, code });
   }
 }
 
@@ -233,6 +246,22 @@ function addMarks(frame: FrameInput, lane: Lane, top: number, marks: Area["marks
     if (x > last) marks.push({ x, y: top });
     last = x;
   }
+}
+
+const WITH_PEAK = new Set(["memory allocated", "mem.used"]);
+const AXIS = 64; // css pixels of the texts of a counter's axis
+
+/** A mark at the first highest value of a memory counter, with the value. */
+function addPeak(
+  { peak, unit, label }: Lane, top: number, area: Area, x: Scale, width: number, source: SceneSource,
+): void {
+  if (peak === null || !WITH_PEAK.has(label ?? "") || peak[1] <= 0) return;
+  const at = Math.round(x(peak[0]));
+  if (at < 0 || at > width) return;
+  const text = `peak ${amount(peak[1], unit)}`;
+  const room = source.fitter.width(text) + 8;
+  area.marks.push({ x: at, y: top + 2 });
+  area.labels.push({ x: at + room > width ? at - room : Math.max(at + 8, AXIS), y: top + 7, text, code: NOTHING });
 }
 
 function addSelected({ selection }: State, lane: Lane, top: number, height: number, boxes: Box[], x: Scale): void {

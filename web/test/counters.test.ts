@@ -13,7 +13,7 @@ function counter(points: [time: number, value: number][], unit = "W"): { lane: L
   const events = points.length;
   const levels: Lane["levels"] = [{ resolution_ns: 0, chunks: [[0, events, time[0]!, time[events - 1]!, 0, 0]] }];
   const sample = { table: "sample", label: "power", kind: "value", unit };
-  const lane: Lane = { id: 0, track: 0, y: 0, ...sample, events, levels };
+  const lane: Lane = { id: 0, track: 0, y: 0, ...sample, events, peak: null, levels };
   return { lane, of: () => values };
 }
 

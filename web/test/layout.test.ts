@@ -220,7 +220,7 @@ const names = ["process", "main", "GPU 0", "stream 7", "power"];
 const parents = [-1, 0, -1, 2, 2];
 const tracks: Track[] = names.map((name, id) => ({ id, parent: parents[id]!, kind: "", name, device: null }));
 const lane = (track: number, y: number, kind = "slice"): Lane =>
-  ({ id: 0, track, y, table: "kernel", label: null, kind, unit: null, events: 0, levels: [] });
+  ({ id: 0, track, y, table: "kernel", label: null, kind, unit: null, events: 0, peak: null, levels: [] });
 const lanesOf = [[], [lane(1, 0), lane(1, 1), lane(1, 2)], [], [lane(3, 0), lane(3, 0)], [lane(4, 0, "value")]];
 const childrenOf = tracks.map((track) => tracks.filter((other) => other.parent === track.id));
 const tree = { tracks, childrenOf, lanesOf };

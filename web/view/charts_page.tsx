@@ -6,6 +6,7 @@ import { Durations } from "./charts/durations.tsx";
 import { FlameGraph } from "./charts/flame_graph.tsx";
 import { KernelShare } from "./charts/kernel_share.tsx";
 import { Memory } from "./charts/memory.tsx";
+import { MemoryBlocks } from "./charts/block_chart.tsx";
 import { MemoryOwners } from "./charts/memory_owners.tsx";
 import { Overlap } from "./charts/overlap.tsx";
 import { Roofline } from "./charts/roofline_chart.tsx";
@@ -26,6 +27,7 @@ export function Charts({ viewer }: { viewer: Viewer }) {
       <FlameGraph {...page} />
       <Steps {...page} />
       <Memory {...page} />
+      <MemoryBlocks {...page} />
       <MemoryOwners {...page} />
       <Roofline {...page} />
       <Overlap {...page} />

@@ -5,10 +5,12 @@ import { measuredKernels } from "../model/kernel/measured_kernels.ts";
 import { tableOf, type BusyShares, type Report } from "../model/recording/report.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { Memory } from "./charts/memory.tsx";
+import { MemoryBlocks } from "./charts/block_chart.tsx";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { IdleCauses } from "./overview/idle_causes.tsx";
 import { MeasuredKernels } from "./overview/measured_kernel_list.tsx";
+import { MemoryGrowth } from "./overview/memory_growth.tsx";
 import { MemoryHolders } from "./overview/memory_holders.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
 import { PredictedChanges } from "./overview/predicted_changes.tsx";
@@ -42,14 +44,18 @@ export function Overview({ viewer }: { viewer: Viewer }) {
   const kernels = measuredKernels(report);
   const measured = <MeasuredKernels viewer={viewer} kernels={kernels} />;
   const holdsMemory = isMemorySnapshot(report);
+  const hasBlocks = (tableOf(report, "memory_trace")?.rows.length ?? 0) > 0;
   const isTimed = viewer.recording.manifest.lanes.length > 0;
   return (
     <article class="answer">
       <DataQuality lines={report.trust} />
       <ReportedPart viewer={viewer} command />
-      {report.verdict ? <VerdictBox {...page} verdict={report.verdict} /> : <h1 class="spoken">Overview</h1>}
-      {holdsMemory && <Memory {...page} />}
-      {holdsMemory && <MemoryHolders viewer={viewer} table={tableOf(report, "allocations")} />}
+      {report.verdict && !holdsMemory && <VerdictBox {...page} verdict={report.verdict} />}
+      {!report.verdict && !holdsMemory && <h1 class="spoken">Overview</h1>}
+      {holdsMemory && <MemoryGrowth {...page} />}
+      {holdsMemory && <MemoryBlocks {...page} />}
+      {holdsMemory && !hasBlocks && <Memory {...page} />}
+      {holdsMemory && !hasBlocks && <MemoryHolders viewer={viewer} table={tableOf(report, "allocations")} />}
       {!ranOnDevices(report) && kernels.length === 0 && <RecordedData {...page} />}
       {!isTimed && measured}
       <BusyStrips {...page} measured={busy} />

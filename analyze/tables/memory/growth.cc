@@ -91,6 +91,7 @@ struct GrowthRow {
     const Trace& trace;
     std::int32_t device;
     const GrowthEntry& of;
+    Interval moments;
 
     const GrowthKey& key() const { return of.entry->first; }
     const MemoryTrend& trend() const { return of.entry->second; }
@@ -115,6 +116,10 @@ constexpr auto kGrowthColumns = columns_of<GrowthRow>({
      [](auto& r) { return text_cell(r.trace, r.key().category); }},
     {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first.",
      [](auto& r) { return text_cell(r.trace, r.key().stack); }},
+    {"from_ns", CellType::integer, Unit::ns, "The first moment, relative to the window start.",
+     [](auto& r) { return span_between(r.trace.zero(), r.moments.start); }},
+    {"to_ns", CellType::integer, Unit::ns, "The second moment, likewise.",
+     [](auto& r) { return span_between(r.trace.zero(), r.moments.end); }},
 });
 
 Result<ResultTable> growth_table(const Facts& facts) {
@@ -145,7 +150,7 @@ Result<ResultTable> growth_table(const Facts& facts) {
         std::stable_sort(order.begin(), order.end(), [](const GrowthEntry& a, const GrowthEntry& b) {
             return a.grown != b.grown ? a.grown > b.grown : a.to > b.to;
         });
-        for (const GrowthEntry& each : order) result.add(kGrowthColumns, {trace, device, each});
+        for (const GrowthEntry& each : order) result.add(kGrowthColumns, {trace, device, each, moments});
     }
     return result;
 }

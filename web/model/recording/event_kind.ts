@@ -12,6 +12,7 @@ const KINDS: Readonly<Record<string, readonly [one: string, several: string]>> =
   overhead: ["profiler", "profiler"],
   device_range: ["range on the device", "ranges on the device"],
   gap: ["idle time", "idle times"],
+  communication: ["communication", "stretches of communication"],
   thread_state: ["state of the thread", "states of threads"],
 };
 

@@ -22,6 +22,7 @@ export interface Lane {
   kind: string; // "slice" or "value"
   unit: string | null;
   events: number;
+  peak: readonly [time: number, value: number] | null; // of a counter: its first highest value
   levels: Level[]; // from fine to coarse
 }
 
@@ -199,9 +200,13 @@ function readLane(raw: Json, id: number, tracks: number, blobs: number): Lane | 
     kind: text(raw.kind),
     unit: maybeText(raw.unit),
     events: isCount(raw.events) ? raw.events : 0,
+    peak: readPeak(raw.peak),
     levels,
   };
 }
+
+const readPeak = (value: unknown): Lane["peak"] =>
+  Array.isArray(value) && isTime(value[0]) && Number.isFinite(value[1]) ? [value[0], value[1] as number] : null;
 
 type ReadPath = { parts: CriticalPath["parts"]; lanes: (Lane | null)[] };
 

@@ -3,13 +3,16 @@
 import { useState } from "preact/hooks";
 import { busyPath } from "../../layout/busy_path.ts";
 import { pct } from "../../layout/cell_text.ts";
+import { WORK } from "../../layout/colors.ts";
 import { ticksOf } from "../../layout/ticks.ts";
 import { duration, moment } from "../../layout/time_text.ts";
 import { numberOf, tableOf, type BusyShares, type Report } from "../../model/recording/report.ts";
 import { reportedPart } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
+import { HeatGrid } from "../parts/heat_grid.tsx";
 import { useWidth } from "../parts/use_width.ts";
+import { FEW } from "./idle_causes.tsx";
 
 const ZOOM_SHARE = 0.05; // share of the part that a click shows
 
@@ -17,15 +20,47 @@ type BusyStripsProps = { viewer: Viewer; report: Report; measured: BusyShares | 
 
 export function BusyStrips({ viewer, report, measured }: BusyStripsProps) {
   if (measured === null || measured.devices.length === 0) return null;
+  const isMany = measured.devices.length > FEW;
   return (
     <section class="busy" aria-label="Busy time by GPU">
       <SavePicture title="Busy time by GPU" />
       <h2>Busy time by GPU</h2>
-      {measured.devices.map(({ device, busy }) => (
+      {isMany && <HeatStrip viewer={viewer} report={report} measured={measured} />}
+      {!isMany && measured.devices.map(({ device, busy }) => (
         <Strip key={device} viewer={viewer} report={report} device={device} shares={busy} />
       ))}
-      <Axis viewer={viewer} />
+      {!isMany && <Axis viewer={viewer} />}
     </section>
+  );
+}
+
+type HeatStripProps = { viewer: Viewer; report: Report; measured: BusyShares };
+
+/** All devices as one picture: a row each, the darker the busier. */
+function HeatStrip({ viewer, report, measured: { devices } }: HeatStripProps) {
+  const part = reportedPart(viewer.recording);
+  const span = part.to - part.from;
+  const timeOf = (row: number, slice: number) => part.from + (span * (slice + 0.5)) / devices[row]!.busy.length;
+  const rows = devices.map(({ device, busy }) => {
+    const summary = summaryOf(report, device);
+    const spoken = `GPU ${device}, ${summary}; click to show on the timeline`;
+    return { name: `GPU ${device}`, amounts: summary.split(" busy")[0]!, spoken, shades: busy };
+  });
+  const textAt = (row: number, slice: number) => {
+    const { device, busy } = devices[row]!;
+    const now = `${pct(busy[slice]! * 100)} busy at ${moment(timeOf(row, slice), span / 1000)}`;
+    return `GPU ${device}: ${now}; ${summaryOf(report, device)} in all`;
+  };
+  const show = (row: number, slice: number | null) => {
+    if (slice === null) return viewer.goTo(part);
+    const middle = timeOf(row, slice);
+    viewer.goTo({ from: middle - (span * ZOOM_SHARE) / 2, to: middle + (span * ZOOM_SHARE) / 2 });
+  };
+  return (
+    <HeatGrid
+      rows={rows} code={WORK} textOf={textAt} onChoose={show} axis={<Axis viewer={viewer} />}
+      usual="The fuller the colour, the busier. Click a time to show it on the timeline."
+    />
   );
 }
 

@@ -2,8 +2,10 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { duration, exact } from "../../layout/time_text.ts";
-import type { Finding, Report } from "../../model/recording/report.ts";
+import { mostExposed, readCommunication } from "../../model/recording/communication.ts";
+import { tableOf, type Finding, type Report } from "../../model/recording/report.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
+import { showCommunication } from "../charts/overlap.tsx";
 import { LinkedText } from "../parts/linked_text.tsx";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
@@ -48,6 +50,7 @@ function Card({ viewer, report, finding, isOpen }: CardProps) {
         <span aria-hidden="true">→ </span>
         <LinkedText viewer={viewer} report={report} text={remedy} />
       </p>
+      {ABOUT_COMMUNICATION.has(finding.id) && <ShowCommunication viewer={viewer} report={report} />}
       <details open={isOpen}>
         <summary>Evidence <small>{confidence !== null && `${confidence} confidence`}</small></summary>
         <ul>
@@ -61,4 +64,20 @@ function Card({ viewer, report, finding, isOpen }: CardProps) {
       </details>
     </article>
   );
+}
+
+const ABOUT_COMMUNICATION = new Set(["exposed-communication", "small-collectives", "fp32-gradients", "late-ranks"]);
+
+/** Leads to the step and device with the most exposed time, on the track of communication. */
+function ShowCommunication({ viewer, report }: { viewer: Viewer; report: Report }) {
+  const table = tableOf(report, "communication");
+  if (table === null || table.rows.length === 0) return null;
+  const show = async () => {
+    const communication = await readCommunication(viewer.recording, table);
+    const worst = communication && mostExposed(communication, 1)[0];
+    if (worst) showCommunication(viewer, worst.device, worst.cell);
+    else viewer.openTable("communication");
+  };
+  const text = "Show the most exposed communication on the timeline";
+  return <button class="handle" onClick={() => void show()}>{text}</button>;
 }

@@ -9,6 +9,10 @@ import type { Viewer } from "../../model/page/viewer.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 import { Swatch } from "../parts/swatch.tsx";
 import { BarList } from "./bar_list.tsx";
+import { IdleMatrix } from "./idle_matrix.tsx";
+
+/** More devices than this are drawn as one picture instead of one after the other. */
+export const FEW = 4;
 
 export function IdleCauses({ viewer, report, table }: { viewer: Viewer; report: Report; table: ReportTable | null }) {
   if (table === null || table.rows.length === 0) return null;
@@ -17,7 +21,8 @@ export function IdleCauses({ viewer, report, table }: { viewer: Viewer; report: 
     <section aria-label="Idle time by cause">
       <SavePicture title="Idle time by cause" about="share of idle time" />
       <h2>Idle time by cause <small>share of idle time</small></h2>
-      {devices.map((device) => (
+      {devices.length > FEW && <IdleMatrix viewer={viewer} report={report} table={table} />}
+      {devices.length <= FEW && devices.map((device) => (
         <div key={device}>
           {devices.length > 1 && <h3>GPU {device}</h3>}
           <BarList bars={barsOf(viewer, report, table, device)} />

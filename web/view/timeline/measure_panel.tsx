@@ -1,7 +1,7 @@
 // The measured range: its length, the busy and idle time of each device, and the number of events that start in it.
 
 import { useEffect, useState } from "preact/hooks";
-import { CAUSES, causeOf, type Cause } from "../../layout/colors.ts";
+import { CAUSES, causeOf, EXPOSED, HIDDEN, type Cause } from "../../layout/colors.ts";
 import { kindsOf } from "../../model/recording/event_kind.ts";
 import { duration, exact, grouped, moment, percent } from "../../layout/time_text.ts";
 import { isKept } from "../../model/range/kept_ranges.ts";
@@ -106,7 +106,13 @@ function MeasureRow(line: MeasureRowProps) {
 export function Legend({ viewer }: { viewer: Viewer }) {
   const lanes = viewer.recording.manifest.lanes.filter((lane) => lane.table === "gap");
   const present = new Set(lanes.map((lane) => lane.label ?? "unknown"));
-  if (present.size === 0) return <KindLegend viewers={[viewer]} />;
+  if (present.size === 0)
+    return (
+      <>
+        <CommunicationLegend viewer={viewer} />
+        <KindLegend viewers={[viewer]} />
+      </>
+    );
   const known = CAUSES.filter((cause) => present.has(cause.name));
   const others = [...present].filter((name) => !known.some((cause) => cause.name === name)).map(causeOf);
   return (
@@ -119,9 +125,23 @@ export function Legend({ viewer }: { viewer: Viewer }) {
           </li>
         ))}
       </ul>
+      <CommunicationLegend viewer={viewer} />
       <h2>Kinds of work</h2>
       <KindLegend viewers={[viewer]} />
       <p class="quiet">A low slice merges short events. The lower it is, the less of its duration they cover.</p>
     </section>
+  );
+}
+
+function CommunicationLegend({ viewer }: { viewer: Viewer }) {
+  if (!viewer.recording.manifest.tracks.some(({ kind }) => kind === "communication")) return null;
+  return (
+    <>
+      <h2>Communication</h2>
+      <ul class="kinds" aria-label="Communication">
+        <li><Swatch code={EXPOSED} letter="╱" /> exposed: no other kernel runs</li>
+        <li><Swatch code={HIDDEN} letter="" /> hidden behind other kernels</li>
+      </ul>
+    </>
   );
 }
