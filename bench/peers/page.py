@@ -130,7 +130,7 @@ def markdown(results):
     jobs = "\n".join(f"| **{recording['name']}**: {recording['about']} | truth | {recording['truth']['straggler']} | | |\n" + "\n".join(
         f"| | {tool} | {said(answer)} | {cost(answer)} |" for tool, answer in recording["answers"].items()) for recording in results["real"] if recording["kind"] == "ranks")
     wrong = "\n".join(f"- {tool} ({kind}): {text}" for kind, tools in results["drawn"].items() for tool, entry in tools.items() for text in (
-        *entry["wrong"], *(f"{count} without an answer: {words}" for words, count in entry["fails"].items())))
+        *entry["wrong"], *(f"{text} (no answer)" for text in entry["none"]), *(f"{count} without an answer: {words}" for words, count in entry["fails"].items())))
     programs = sum(next(iter(results["drawn"]["kineto"].values()))["counts"]["limit"].values())
     wide = [recording for recording in results["real"] if recording["name"] in WIDENED]
     series = lambda texts: re.sub(", ([^,]*)$", r" and \1", ", ".join(texts))
@@ -180,7 +180,7 @@ figures favour us: rules of this program were checked on the same families, with
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|
 {chr(10).join(drawn_rows(results))}
 
-Wrong limits and failures:
+Wrong limits, no answers and failures:
 
 {wrong}
 

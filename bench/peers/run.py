@@ -169,9 +169,9 @@ def counted(found):
     for _, answer in found:
         for question, verdict in answer["judged"].items():
             counts.setdefault(question, Counter())[verdict] += 1
-    wrong = [f"{recording.about}: {answer['said']}" for recording, answer in found if answer["judged"].get("limit") == "wrong"]
+    said = lambda verdict: [f"{recording.about}: {answer['said']}" for recording, answer in found if answer["judged"].get("limit") == verdict and "said" in answer]
     fails = Counter(answer["fails"] for _, answer in found if "fails" in answer)
-    return {"counts": counts, "wrong": wrong, "fails": fails, "cpu_s": round(median(answer["cpu_s"] for _, answer in found), 3),
+    return {"counts": counts, "wrong": said("wrong"), "none": said("none"), "fails": fails, "cpu_s": round(median(answer["cpu_s"] for _, answer in found), 3),
             "memory_mb": round(median(answer["memory_mb"] for _, answer in found))}
 
 
