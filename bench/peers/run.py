@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Head to head: asks this program and the tools that install from PyPI the same questions about the same recordings.
+"""Head to head: asks this program and the tools that install from registries the same questions about the same recordings.
 
     python3 -m bench.peers.run PROGRAM [--seed TEXT] [--each N] [--jobs N] [--only TOOL]... [--checkout TraceLens=FOLDER]
 
 Installs each tool (requirements.txt) into an environment of its own below build/peers, writes the recordings (recordings.py), runs every
 tool on those of its kinds (adapters.py), judges the answers, saves them to results.json and writes docs/how-it-works/benchmarks/peers.md
-(page.py). --each: programs drawn of each family. --checkout: a checkout instead of GitHub. speedscope is a viewer that gives no answers:
-bench/viewer/compare.py measures it.
+(page.py). --each: programs drawn of each family. --checkout: a checkout instead of GitHub. speedscope is a viewer that gives no answers: what
+it costs to draw a file is measured, and bench/viewer/compare.py compares it as a viewer. Needs NumPy, and for speedscope npm and Chromium.
 
 Each run of a tool starts without a cache, on a copy of the recording. CPU time is that of all its processes, memory the largest process's
 (rusage). A figure is right within a point or 5 %. A limit is right if it names the cause, `side` if it only names the side of the cause.
@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import median
 
 from . import page, recordings
-from .adapters import ADAPTERS, Failed
+from .adapters import ADAPTERS, VIEWERS, Failed
 
 HERE = Path(__file__).resolve().parent
 BUILD = recordings.ROOT / "build/peers"
@@ -58,14 +58,19 @@ def requirements():
 
 
 def install(tool, packages, checkout):
-    """The environment's bin folder; made if it is not there."""
+    """The environment's bin folder; made anew if it is missing, incomplete, or has other versions."""
     folder = BUILD / f"venv-{tool}"
-    if not folder.exists():
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    made_for, wanted = folder / ".made-for", "\n".join(packages)
+    if not made_for.exists() or made_for.read_text() != wanted:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         packages = [str(checkout) if checkout and " @ " in package else package for package in packages]
-        subprocess.run([folder / "bin/pip", "install", "-q", *packages], check=True)
+        subprocess.run([folder / "bin/pip", "install", "-q", *(package for package in packages if not package.startswith("npm:"))], check=True)
+        for package in packages:
+            if package.startswith("npm:"):
+                subprocess.run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", folder, package.removeprefix("npm:")], check=True)
         if tool == "nsys-ai":
             subprocess.run([folder / "bin/python", "-c", "from duckdb_extensions import import_extension as get; get('sqlite_scanner')"], check=True)
+        made_for.write_text(wanted)
     return folder / "bin"
 
 
@@ -139,7 +144,8 @@ def measure(args, bins, folder):
     every = [*recordings.real(folder), *recordings.jobs(folder)]
     count = len(every)
     every += recordings.drawn(folder, args.seed, args.each)
-    tasks = [(recording, tool) for recording in every for tool in tools if recording.kind in ADAPTERS[tool]["kinds"]]
+    tasks = [(recording, tool) for at, recording in enumerate(every) for tool in tools
+             if recording.kind in ADAPTERS[tool]["kinds"] and (at < count or tool not in VIEWERS)]
     answers = {}
     with ThreadPoolExecutor(args.jobs) as pool:
         for (recording, tool), answer in zip(tasks, pool.map(lambda task: asked(task[1], task[0], bins.get(task[1]), args.program), tasks)):
@@ -163,9 +169,9 @@ def counted(found):
     for _, answer in found:
         for question, verdict in answer["judged"].items():
             counts.setdefault(question, Counter())[verdict] += 1
-    wrong = [f"{recording.about}: {answer['said']}" for recording, answer in found if answer["judged"].get("limit") == "wrong"]
+    said = lambda verdict: [f"{recording.about}: {answer['said']}" for recording, answer in found if answer["judged"].get("limit") == verdict and "said" in answer]
     fails = Counter(answer["fails"] for _, answer in found if "fails" in answer)
-    return {"counts": counts, "wrong": wrong, "fails": fails, "cpu_s": round(median(answer["cpu_s"] for _, answer in found), 3),
+    return {"counts": counts, "wrong": said("wrong"), "none": said("none"), "fails": fails, "cpu_s": round(median(answer["cpu_s"] for _, answer in found), 3),
             "memory_mb": round(median(answer["memory_mb"] for _, answer in found))}
 
 
