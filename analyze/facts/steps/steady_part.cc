@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/steps/iterations.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "core/model/build/kept_steps.h"
@@ -105,8 +106,24 @@ std::optional<Interval> busy_part(const Trace& trace) {
     return is_most(part, trace) ? std::nullopt : std::optional(part);
 }
 
+namespace {
+
+// Of a server, from the first to the last iteration with nearly as many requests as ever, on the host and on the device.
+std::optional<Interval> steady_iterations(const Facts& facts) {
+    std::optional<Interval> part;
+    for (const Iteration& each : facts.get<Iterations>().all) {
+        if (each.state != IterationState::steady) continue;
+        Interval here{std::min(each.host_start, each.begin), each.gpu.end};
+        part = part ? Interval{std::min(part->start, here.start), std::max(part->end, here.end)} : here;
+    }
+    return part;
+}
+
+}  // namespace
+
 SteadyPart SteadyPart::make(const Facts& facts) {
     const Trace& trace = facts.trace();
+    if (std::optional<Interval> steady = steady_iterations(facts)) return {*steady};
     Interval whole = trace.window(), work = part_with_work(trace);
     const std::vector<Step>& steps = facts.get<Steps>().steps;
     std::optional<TimeNs> first = first_typical_step(steps, whole.start);
