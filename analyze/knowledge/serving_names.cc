@@ -71,7 +71,7 @@ Field field_named(const PlaceField (&fields)[N], std::string_view word) {
     return found == std::end(fields) ? nullptr : found->field;
 }
 
-// Takes a number off the front of `text`; absent if none is there, or it is too large.
+// Takes a number off the front of `text`; absent if it starts with something else, or is too large.
 Number take_number(std::string_view& text) {
     std::int64_t value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -130,8 +130,8 @@ bool read_pairs(std::string_view text, ServingBatch& batch, bool& speculative) {
 
 Number sum_of(const Number& a, const Number& b) { return a && b ? Number(*a + *b) : std::nullopt; }
 
-// Fills what follows from the rest; of a step of one kind, its part is the whole.
-void complete(ServingBatch& batch) {
+// Fills what follows from the rest. `one_kind`: the text names the phase, so that all of a step is of that kind.
+void complete(ServingBatch& batch, bool one_kind) {
     using enum ServingPhase;
     if (batch.phase == unknown && batch.prefill_requests && batch.decode_requests) {
         bool prefills = *batch.prefill_requests > 0, decodes = *batch.decode_requests > 0;
@@ -142,6 +142,10 @@ void complete(ServingBatch& batch) {
         if (!to) to = from;
     };
     fill(batch.requests, sum_of(batch.prefill_requests, batch.decode_requests));
+    if (batch.phase == empty) batch.prefill_tokens = batch.decode_tokens = 0;
+    // The first dialects say nothing of tokens, and a running request may still be in its prompt.
+    bool tokens = batch.tokens || batch.prefill_tokens || batch.decode_tokens;
+    if (!tokens && !one_kind) return;
     if (batch.phase == prefill || batch.phase == decode || batch.phase == verify) {
         bool prefills = batch.phase == prefill;
         fill(prefills ? batch.prefill_requests : batch.decode_requests, batch.requests);
@@ -150,7 +154,6 @@ void complete(ServingBatch& batch) {
         fill(prefills ? batch.prefill_tokens : batch.decode_tokens, batch.tokens);
         fill(prefills ? batch.decode_tokens : batch.prefill_tokens, 0);
     }
-    if (batch.phase == empty) batch.prefill_tokens = batch.decode_tokens = 0;
     fill(batch.tokens, sum_of(batch.prefill_tokens, batch.decode_tokens));
 }
 
@@ -224,7 +227,7 @@ std::optional<ServingBatch> parse_serving_step(std::string_view text) {
         Fit fits = fit(pattern, text, batch);
         cut = cut || fits == Fit::cut;
         if (fits != Fit::whole) continue;
-        complete(batch);
+        complete(batch, false);
         return batch;
     }
     if (cut) return ServingBatch{};
@@ -238,7 +241,7 @@ std::optional<ServingBatch> parse_serving_step(std::string_view text) {
         batch.phase = known.phase;
         if (batch.phase == ServingPhase::decode && (speculative || (batch.tokens && batch.tokens > batch.requests)))
             batch.phase = ServingPhase::verify;
-        complete(batch);
+        complete(batch, true);
         return batch;
     }
     return std::nullopt;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/activity.h"
+#include "analyze/facts/stat.h"
 #include "core/base/fnv.h"
 
 namespace gpuprof::inline facts {
@@ -15,7 +16,10 @@ namespace {
 
 constexpr double kFullGraph = 0.5;        // share of an iteration's ops in one launch that makes it a full graph
 constexpr std::size_t kLayerKernels = 4;  // kernels that occur equally often, to call that number layers
-constexpr std::size_t kMinSteady = 5;     // iterations
+constexpr double kSlowFirst = 1.2;        // x the median of its kind: the first of a kind compiles, loads or allocates
+constexpr std::int64_t kBudgetUnit =
+    64;                                // prompts are cut where tokens reach a budget, and budgets are multiples of this
+constexpr std::size_t kMinSteady = 5;  // iterations
 constexpr std::size_t kInterruption = 2;  // iterations of a steady part that may have fewer requests
 
 using OpRange = std::pair<std::size_t, std::size_t>;
@@ -34,6 +38,14 @@ std::size_t layers_of(const Trace& trace, const LaunchedOp* begin, const Launche
             most = kernels;
         }
     return layers;
+}
+
+// Of a part of a recording, work before the first iteration is that of others: its wall time begins with their end.
+TimeNs begin_of_first(const Trace& trace, const DeviceActivity* device, TimeNs start) {
+    if (!trace.is_part() || device == nullptr) return start;
+    auto after = std::partition_point(device->busy.begin(), device->busy.end(),
+                                      [&](const Interval& each) { return each.end <= start; });
+    return after == device->busy.begin() ? std::min(start, trace.window().start) : (after - 1)->end;
 }
 
 // The work of one iteration, and which parts of a device's time are inside one launch of a graph.
@@ -77,6 +89,7 @@ void measure_work(const Trace& trace, const Engine& engine, OpRange range, const
     auto ops = static_cast<double>(range.second - range.first);
     if (static_cast<double>(to.graph_ops) >= kFullGraph * ops)
         to.mode = static_cast<double>(largest) >= kFullGraph * ops ? GraphMode::full : GraphMode::piecewise;
+    if (to.first) to.begin = begin_of_first(trace, device, to.gpu.start);
     if (device == nullptr) return;
     IntervalSet collectives = unite(std::move(comm));
     to.comm = length(collectives);
@@ -84,7 +97,7 @@ void measure_work(const Trace& trace, const Engine& engine, OpRange range, const
     auto idle_in = [&](Interval part) {
         return part.end > part.start ? part.length() - length_within(device->busy, part) : DurNs{0};
     };
-    Interval wall{to.first ? to.gpu.start : to.begin, to.gpu.end};
+    Interval wall{to.begin, to.gpu.end};
     if (wall.end <= wall.start) return;
     Interval before{wall.start, std::clamp(to.gpu.start, wall.start, wall.end)}, inside{before.end, wall.end};
     to.idle_before = idle_in(before);
@@ -112,9 +125,25 @@ std::int64_t bytes_per_row(const std::vector<Iteration>& all, const std::vector<
     return fits[0] == fits[1] ? 0 : fits[0] > fits[1] ? 8 : 4;
 }
 
+// The phase of a step of which only tokens and requests are known. As many tokens as requests: all decode. With more, those that
+// sampled before decode, if there are new ones; in the first step that is known only if requests are still arriving.
+void guess_phase(ServingBatch& batch, std::optional<std::int64_t> before, const CopiedBatch& next, std::int64_t width) {
+    std::int64_t requests = *batch.requests, tokens = *batch.tokens;
+    if (tokens < requests || (tokens > requests && (!before || *before >= requests))) return;
+    bool arriving = next.result_bytes && *next.result_bytes > requests * width;
+    if (tokens > requests && *before == 0 && !arriving) return;
+    std::int64_t decoding = tokens == requests ? requests : *before;
+    batch.decode_requests = decoding;
+    batch.prefill_requests = requests - decoding;
+    batch.phase = decoding == 0         ? ServingPhase::prefill
+                  : decoding < requests ? ServingPhase::mixed
+                                        : ServingPhase::decode;
+}
+
 // What the text does not say, from the copies. A request that sampled in the step before decodes in this one.
 void add_copied_batches(std::vector<Iteration>& all, const std::vector<CopiedBatch>& copied, bool texts) {
-    std::int64_t width = bytes_per_row(all, copied), before = 0;
+    std::int64_t width = bytes_per_row(all, copied);
+    std::optional<std::int64_t> before = 0;  // requests that sampled in the step before
     for (std::size_t i = 0; i < all.size(); ++i) {
         ServingBatch& batch = all[i].batch;
         if (!all[i].ran || batch.phase == ServingPhase::dummy || batch.phase == ServingPhase::empty) continue;
@@ -123,20 +152,13 @@ void add_copied_batches(std::vector<Iteration>& all, const std::vector<CopiedBat
             rows = *copied[i].result_bytes / width;
         if (!batch.requests) batch.requests = rows;
         if (!batch.tokens) batch.tokens = copied[i].tokens;
-        if (!texts && batch.requests && batch.tokens && batch.phase == ServingPhase::unknown) {
-            std::int64_t decoding =
-                *batch.tokens == *batch.requests ? *batch.requests : std::min(before, *batch.requests);
-            if (*batch.tokens < *batch.requests || (decoding == *batch.requests && *batch.tokens > decoding)) {
-                before = *batch.requests;
-                continue;
-            }
-            batch.decode_requests = decoding;
-            batch.prefill_requests = *batch.requests - decoding;
-            batch.phase = decoding == 0                 ? ServingPhase::prefill
-                          : *batch.prefill_requests > 0 ? ServingPhase::mixed
-                                                        : ServingPhase::decode;
-        }
-        before = batch.requests.value_or(0);
+        if (!texts && batch.requests && batch.tokens && batch.phase == ServingPhase::unknown)
+            guess_phase(batch, before, i + 1 < all.size() ? copied[i + 1] : CopiedBatch{}, width);
+        bool cut_prompt =
+            batch.tokens && batch.requests && *batch.tokens > *batch.requests && *batch.tokens % kBudgetUnit == 0;
+        bool prompts_ended = before.has_value();
+        before = cut_prompt ? std::nullopt : batch.requests;
+        if (!prompts_ended && !batch.decode_tokens && batch.phase == ServingPhase::mixed) continue;
         if (!batch.tokens || !batch.decode_requests || !batch.prefill_requests) continue;
         // Of the first dialect a running request may still be in its prompt: then there are more tokens than requests.
         if (batch.phase == ServingPhase::decode && *batch.tokens > *batch.decode_requests && !batch.decode_tokens) {
@@ -158,7 +180,8 @@ std::uint64_t kind_of(const Iteration& iteration) {
            (iteration.mode == GraphMode::eager ? power : iteration.graph_ops);
 }
 
-// The longest run of iterations with nearly as many requests as ever, without the first of each kind.
+// The longest run of iterations with nearly as many requests as ever, without the first of each kind if it is the only one, or
+// slower than the others.
 void find_steady(std::vector<Iteration>& all, std::size_t begin, std::size_t end) {
     std::int64_t peak = 0;
     for (std::size_t i = begin; i < end; ++i)
@@ -168,8 +191,17 @@ void find_steady(std::vector<Iteration>& all, std::size_t begin, std::size_t end
     std::set<std::uint64_t> seen;
     std::size_t best_from = end, best_to = end;
     DurNs best = 0;
+    std::map<std::uint64_t, std::vector<DurNs>> walls;
     for (std::size_t i = begin; i < end; ++i)
-        if (all[i].ran && seen.insert(kind_of(all[i])).second) all[i].state = IterationState::warm_up;
+        if (all[i].ran) walls[kind_of(all[i])].push_back(all[i].wall());
+    for (std::size_t i = begin; i < end; ++i) {
+        if (!all[i].ran || !seen.insert(kind_of(all[i])).second) continue;
+        std::vector<DurNs> others(walls[kind_of(all[i])]);
+        others.erase(others.begin());
+        if (others.empty() ||
+            static_cast<double>(all[i].wall()) > kSlowFirst * static_cast<double>(nearest_rank(others, 50)))
+            all[i].state = IterationState::warm_up;
+    }
     auto wanted = [&](std::size_t i) {
         return all[i].ran && all[i].has_requests() &&
                (peak == 1 || static_cast<double>(all[i].batch.requests.value_or(0)) >= full);
@@ -241,7 +273,6 @@ void add_iterations(const Facts& facts, Engine& engine, std::size_t number, Iter
                 to.of_kernel[engine.ops[op].row] = static_cast<std::uint32_t>(to.all.size() + i);
         if (iteration.graph_launches > 0 && iteration.graph_ops == 0) iteration.mode = GraphMode::opaque;
         if (iteration.ran) {
-            if (!any) iteration.begin = iteration.gpu.start;
             done = std::max(any ? done : iteration.gpu.end, iteration.gpu.end);
             any = true;
         }
@@ -271,9 +302,13 @@ std::string source_note(const Engine& engine) {
         case StepSource::scopes:
             return "Iterations are found by the engine's own ranges; the batch is read from copies.";
         case StepSource::frames:
-            return "Iterations are found by Python functions of the engine; the batch is read from copies.";
+            return "Iterations are found by Python functions of the engine; the batch is read from copies, assuming "
+                   "that "
+                   "no request ended.";
         case StepSource::copies:
-            return "No range marks the iterations; they are found by the copies of inputs and results around each.";
+            return "No range marks the iterations; they are found by the copies of inputs and results around each. "
+                   "Phases "
+                   "assume that no request ended in the step before.";
         case StepSource::graphs:
             return "No range marks the iterations; they are found by launches of CUDA graphs between copies of inputs.";
     }

@@ -12,6 +12,7 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/steps/engines.h"
+#include "analyze/knowledge/serving_names.h"
 #include "core/base/pod_vector.h"
 #include "core/model/interval.h"
 
@@ -19,7 +20,7 @@ namespace gpuprof::inline facts {
 
 // none: it launched no graph, or its graphs hold little of its work; opaque: of launched graphs no op was recorded.
 enum class GraphMode : std::uint8_t { eager, full, piecewise, opaque };
-// warm_up: the first of its kind (phase and graphs), and those before work began; ramps: fewer requests than the steady part.
+// warm_up: the first of its kind (phase and graphs), if it is slow or the only one; ramps: fewer requests than the steady part.
 enum class IterationState : std::uint8_t { steady, warm_up, ramp_up, ramp_down, outside };
 
 std::string_view name_of(GraphMode mode);
@@ -56,7 +57,7 @@ struct Iterations {
     std::vector<Iteration> all;   // by engine, then number
     PodVector<std::uint32_t>
         of_kernel;                   // by row of `kernel`: the iteration that launched it, or kNoIteration; or empty
-    std::vector<std::string> notes;  // how they were found, and what is not known
+    std::vector<std::string> notes;  // how they were found, and what is unknown
     static Iterations make(const Facts& facts);
 };
 

@@ -49,7 +49,8 @@ constexpr auto kIterationsColumns = columns_of<IterationsRow>({
      "without requests), empty (no device work) or unknown.",
      [](auto& r) { return name_of(r.it.phase()); }},
     {"state", CellType::text, Unit::none,
-     "steady, warm-up (the first of its kind), ramp-up, ramp-down; outside if there is no steady part.",
+     "steady, warm-up (the first of its kind, if it is slow or the only one), ramp-up, ramp-down; outside if there is "
+     "no steady part.",
      [](auto& r) { return name_of(r.it.state); }},
     {"requests", CellType::integer, Unit::count, "Requests of the batch.", [](auto& r) { return r.it.batch.requests; }},
     {"prefill_requests", CellType::integer, Unit::count, "Of them, in their prompt.",
@@ -197,8 +198,11 @@ Result<ResultTable> iterations_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kIterations{"iterations", "",
+const Analysis kIterations{"iterations",
+                           "",
                            "Per engine step of a server of language models: phase, batch, wall time and idle time.",
-                           kIterationsColumns, iterations_table, {.of_whole = true}};
+                           kIterationsColumns,
+                           iterations_table,
+                           {.of_whole = true}};
 
 }  // namespace gpuprof::tables
