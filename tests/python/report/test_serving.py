@@ -39,10 +39,10 @@ TEXTS = {
     "decode[bs=4/8 tok=12 d=4 spec=2]": ("verify", 0, 0, 4, 12, None),
     "prefill[bs=2 tok=14721 ctx=[7803, 6918]]": ("prefill", 2, 14721, 0, 0, None),
     "[Executor] _forward_step 123: 2 ctx reqs, 30 gen reqs": ("mixed", 2, None, 30, None, None),
-    "[Executor] _forward_step 9: 2 ctx reqs, 512 ctx tokens, 30 gen reqs": ("mixed", 2, 512, 30, 30, None),
+    "[Executor] _forward_step 9: 2 ctx reqs, 512 ctx tokens, 30 gen reqs": ("mixed", 2, 512, 30, None, None),
     # Texts that were cut mark a step of which nothing is known.
     "execute_context_1(20": ("unknown", None, None, None, None, None),
-    "step[DECODE bs=6": ("decode", None, None, None, None, None),
+    "step[DECODE bs=6": ("decode", 0, 0, None, None, None),
 }
 WRONG = ("execute_model", "execute_new_x_cached_1", "execute_context_1(2048)_generation_7(7)!", "execute_new_99999999999999999999_cached_1", "step[REST bs=1]",
          "execute_context_-1(5)_generation_0(0)", "decode", "step")
