@@ -333,6 +333,8 @@ def one(binary, seed):
         verdict = answer["verdict"]
         steady = sum((step["parts"] for step in truth), collections.Counter())
         decode = sum((step["parts"] for step in truth if step["phase"] in ("decode", "verify")), collections.Counter())
+        for parts in (steady, decode):  # a verdict about the host does not say where in the step
+            parts["host inside"] += parts.pop("host between steps", 0)
         fine = set().union(*(VERDICTS.get(name, set()) for parts in (steady, decode) if parts for name in acceptable(parts)))
         kind = "right" if verdict["name"] in fine else "abstains" if verdict["name"] in ("cannot tell", "mixed") else \
             "wrong" if (verdict.get("share_pct") or 0) < 30 else "confidently wrong"

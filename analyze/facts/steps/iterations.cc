@@ -125,11 +125,12 @@ std::int64_t bytes_per_row(const std::vector<Iteration>& all, const std::vector<
     return fits[0] == fits[1] ? 0 : fits[0] > fits[1] ? 8 : 4;
 }
 
-// The phase of a step of which only tokens and requests are known. As many tokens as requests: all decode. With more, those that
-// sampled before decode, if there are new ones; in the first step that is known only if requests are still arriving.
+// The phase of a step of which only tokens and requests are known. With as many tokens as requests, all decode, unless a prompt was
+// cut in the step before. With more, those that sampled before decode, if there are new ones; in the first step that is
+// known only if requests are still arriving.
 void guess_phase(ServingBatch& batch, std::optional<std::int64_t> before, const CopiedBatch& next, std::int64_t width) {
     std::int64_t requests = *batch.requests, tokens = *batch.tokens;
-    if (tokens < requests || (tokens > requests && (!before || *before >= requests))) return;
+    if (!before || tokens < requests || (tokens > requests && *before >= requests)) return;
     bool arriving = next.result_bytes && *next.result_bytes > requests * width;
     if (tokens > requests && *before == 0 && !arriving) return;
     std::int64_t decoding = tokens == requests ? requests : *before;
