@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/steps/iterations.h"
 #include "core/base/text/ascii.h"
 
 namespace gpuprof::inline facts {
@@ -87,6 +88,7 @@ bool runs_python(const Trace& trace) {
 
 Context Context::make(const Facts& facts) {
     Context context;
+    context.server = !facts.get<Iterations>().all.empty();
     context.framework = framework_of(facts.trace(), context.directives);
     // PyTorch and TensorFlow programs can be in C++, but rarely without the framework's own recorder; TensorRT programs
     // mostly are.

@@ -15,6 +15,7 @@ struct Context {
     bool python = false;      // the program runs Python: a Python framework, Python frames or samples
     bool directives = false;  // OpenACC or OpenMP: the compiler wrote the kernels
     bool amd = false;
+    bool server = false;  // of language models, whose engine steps are known
     // The lowest compute capability of the devices with work, times ten (V100: 70); 0 = unknown.
     int capability = 0;
     bool tensor_cores = false;  // on every device whose capability is known

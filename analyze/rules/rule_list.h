@@ -78,4 +78,8 @@ GPUPROF_RULES(GPUPROF_RULE_DECLARE)
 inline constexpr const Rule* kAllRules[] = {GPUPROF_RULES(GPUPROF_RULE_ADDRESS)};
 #undef GPUPROF_RULE_ADDRESS
 
+// The remedy of a rule in a recording of a server of language models that mostly decodes, or does not, instead of the rule's own; "" if the finding does not
+// apply to servers; absent: the rule's own.
+std::optional<std::string_view> server_remedy(std::string_view rule, bool decodes);
+
 }  // namespace gpuprof::rules

@@ -29,6 +29,8 @@
           "`steps` measures iterations; `criticalpath` says what makes one long, and `whatif` how long " \
           "it would be with a change.")                                                                  \
     ANALYSIS(Steps)                                                                                      \
+    ANALYSIS(Iterations)                                                                                 \
+    ANALYSIS(Phases)                                                                                     \
     ANALYSIS(CriticalPath)                                                                               \
     ANALYSIS(WhatIf)                                                                                     \
     GROUP("The program",                                                                                 \

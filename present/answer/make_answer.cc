@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analyze/facts/activity.h"
+#include "analyze/facts/context.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/idle/gaps.h"
@@ -64,6 +65,7 @@ std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) 
             show(facts.trace().op().rows > 0 ? "ops ranges" : "ranges");
         return steps;
     }
+    if (facts.get<Context>().server) show("phases iterations");
     switch (verdict.limit) {
         case Limit::input:
         case Limit::launch:

@@ -24,6 +24,8 @@ constexpr SqlCheck kChecks[] = {
      "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns, avg(dur_ns) AS mean_ns, min(dur_ns) AS min_ns, "
      "median(dur_ns) AS p50_ns, percentile(dur_ns, 95) AS p95_ns, max(dur_ns) AS max_ns FROM kernel GROUP BY name",
      "", ""},
+    {"iterations", "", "", "What marks an engine step, and which launches belong to it, is found by rules."},
+    {"phases", "", "", "The phase of an iteration is read from texts and copies, by rules."},
     {"memcpy",
      "SELECT kind, src, dst, count(*) AS count, sum(bytes) AS bytes, sum(dur_ns) AS total_ns "
      "FROM memcpy GROUP BY kind, src, dst",

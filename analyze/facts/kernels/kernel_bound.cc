@@ -11,7 +11,10 @@
 #include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/memory/managed_migrations.h"
 #include "analyze/facts/name_groups.h"
+#include "analyze/facts/steps/iterations.h"
+#include "analyze/knowledge/device_peaks.h"
 #include "analyze/knowledge/reuse.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -211,6 +214,50 @@ std::vector<std::optional<Bound>> measured_bounds(const Facts& facts) {
     return bounds;
 }
 
+// Bytes of one weight, by the kernel's name; the least that is in use if it does not say.
+double weight_bytes(std::string_view name) {
+    if (contains_any(name, {"fp4", "int4", "u4", "Marlin", "marlin", "awq", "gptq", "w4", "_Float4", "e2m1"}))
+        return 0.5;
+    if (contains_any(name, {"fp8", "f8", "F8", "e4m3", "e5m2", "int8", "_i8", "s8"})) return 1;
+    if (contains_any(name, {"bf16", "BBS", "HHS", "fp16", "f16", "half", "bfloat", "_h16"})) return 2;
+    return 0.5;
+}
+
+// What an engine step says of its products: all have a row for each token, so with weights of w bytes each of their bytes is used for at
+// most 2 T / w operations. Below the device's ratio of peaks, moving them decides. So it does for attention of one token per
+// request, unless the heads share one cache.
+class ByBatch {
+public:
+    explicit ByBatch(const Facts& facts) : found_(facts.get<Iterations>()), trace_(facts.trace()) {
+        const DeviceTable& devices = trace_.tables().device;
+        for (Row row = 0; row < devices.rows && !found_.of_kernel.empty(); ++row) {
+            std::optional<DevicePeaks> peaks = find_peaks(device_query(trace_, row));
+            if (!peaks || !peaks->fp16 || !peaks->memory_gb_per_s) continue;
+            double ridge = 1e3 * *peaks->fp16 / *peaks->memory_gb_per_s;
+            ridge_ = ridge_ == 0 ? ridge : std::min(ridge_, ridge);
+        }
+    }
+    bool moves_data(Row row, const KernelTraits& traits, std::string_view name) const {
+        if (found_.of_kernel.empty() || found_.of_kernel[row] == kNoIteration) return false;
+        const Iteration& it = found_.all[found_.of_kernel[row]];
+        bool decodes = it.phase() == ServingPhase::decode;
+        if (traits.kind == KernelClass::attention) return decodes && !contains_any(name, {"mla", "MLA"});
+        bool product = traits.kind == KernelClass::gemm ||
+                       (traits.kind == KernelClass::triton && traits.triton_kind == TritonKind::matmul_template);
+        if (!product || !it.batch.tokens) return false;
+        auto tokens = static_cast<double>(*it.batch.tokens);
+        double rows = tokens + std::max(kPadding, tokens / kPadding);
+        return 2 * rows / weight_bytes(name) < (ridge_ > 0 ? ridge_ : kLowRidge);
+    }
+
+private:
+    static constexpr double kPadding = 8;    // rows, or a part of them, that captured sizes add
+    static constexpr double kLowRidge = 70;  // FLOP/byte: below that of every GPU with tensor cores that runs servers
+    const Iterations& found_;
+    const Trace& trace_;
+    double ridge_ = 0;
+};
+
 }  // namespace
 
 KernelGroups KernelGroups::make(const Facts& facts) {
@@ -233,6 +280,9 @@ KernelGroups KernelGroups::make(const Facts& facts) {
     const ManagedMigrations& migrations = facts.get<ManagedMigrations>();
     const std::vector<std::uint32_t>& match = facts.get<MeasuredKernels>().match.shape_of;
     std::vector<std::optional<Bound>> measured = measured_bounds(facts);
+    ByBatch by_batch(facts);
+    PodVector<Bound> of_kernel;
+    if (!facts.get<Iterations>().of_kernel.empty()) of_kernel.resize(kernels.rows, Bound::unknown);
     for (Row row = 0; row < kernels.rows; ++row) {
         std::uint32_t slot = names.groups.of(row);
         if (slot == NameGroups::kLeftOut) continue;
@@ -245,6 +295,8 @@ KernelGroups KernelGroups::make(const Facts& facts) {
         double unfilled = 0;
         Bound bound = judge(kernels, row, named[slot], *size, filling.of(row), unfilled);
         DurNs dur = kernels.dur[row];
+        if (bound != Bound::underfilled && by_batch.moves_data(row, group.traits, trace.text(group.name)))
+            bound = Bound::memory;
         std::array<DurNs, kBounds>* judged_from = nullptr;
         if (const OpRate* rate = rate_of(rates, row); rate != nullptr && rate->bound && bound != Bound::communication) {
             bound = *rate->bound;
@@ -260,6 +312,7 @@ KernelGroups KernelGroups::make(const Facts& facts) {
             judged_from = nullptr;
         }
         if (judged_from != nullptr) (*judged_from)[static_cast<std::size_t>(bound)] += dur;
+        if (!of_kernel.empty()) of_kernel[row] = bound;
         ++group.count;
         group.total_ns += dur;
         group.by_bound[static_cast<std::size_t>(bound)] += dur;
@@ -267,7 +320,7 @@ KernelGroups KernelGroups::make(const Facts& facts) {
     }
     std::vector<KernelGroup> groups;
     for (std::uint32_t group : names.order) groups.push_back(by_group[group]);
-    return {std::move(groups)};
+    return {std::move(groups), std::move(of_kernel)};
 }
 
 }  // namespace gpuprof::facts

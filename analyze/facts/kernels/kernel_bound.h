@@ -1,6 +1,6 @@
 // What limits each kernel: arithmetic, memory bandwidth, too little work to fill the device, pages of managed memory
 // that migrate while it runs, or unknown. Evidence, strongest first: migrations inside it; its hardware counters; FLOPs
-// and bytes from recorded operator shapes; a launch that leaves the device empty; the kind of kernel by its name (a GEMM
+// and bytes from recorded operator shapes; the number of tokens of the server's step that launched it; a launch that leaves the device empty; the kind of kernel by its name (a GEMM
 // reuses what it loads, an elementwise kernel does not). Each judgement names its evidence. A name that says nothing
 // leaves the limit unknown: few registers and no shared memory are the shape of a copy, but of a naive matrix product
 // and of a hash function too.
@@ -13,6 +13,7 @@
 #include "analyze/knowledge/causes.h"
 #include "analyze/knowledge/kernel_class.h"
 #include "core/base/ids.h"
+#include "core/base/pod_vector.h"
 
 namespace gpuprof::inline facts {
 
@@ -33,6 +34,7 @@ struct KernelGroup {
 // Every group, longest total first, then by name; the first is k-1 in every table and finding.
 struct KernelGroups {
     std::vector<KernelGroup> groups;
+    PodVector<Bound> of_kernel;  // by row of `kernel`; empty unless a server's iterations are known
     static KernelGroups make(const Facts& facts);
 };
 

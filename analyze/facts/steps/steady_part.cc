@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
+#include "analyze/facts/steps/iterations.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "core/model/build/kept_steps.h"
@@ -15,7 +17,8 @@ namespace {
 constexpr std::size_t kMinKernels = 32;  // kernels
 constexpr double kMaxShare = 0.8;        // share of the window above which the whole recording is used
 constexpr std::size_t kMinSteps = 4;
-constexpr DurNs kWarmUp = 2;  // x median step: a leading step that takes longer is warm-up
+constexpr double kCutGap = 0.4;  // share of a few iterations; seen in two slices of SGLang: 0.5 and 0.98
+constexpr DurNs kWarmUp = 2;     // x median step: a leading step that takes longer is warm-up
 
 // Start of the first step that resembles the others; absent if too few do. The time before the first step counts as a
 // step.
@@ -105,8 +108,42 @@ std::optional<Interval> busy_part(const Trace& trace) {
     return is_most(part, trace) ? std::nullopt : std::optional(part);
 }
 
+namespace {
+
+// Of a server, from the first to the last iteration with nearly as many requests as ever, on the host and on the device.
+std::optional<Interval> steady_iterations(const Facts& facts) {
+    std::optional<Interval> part;
+    for (const Iteration& each : facts.get<Iterations>().all) {
+        if (each.state != IterationState::steady) continue;
+        Interval here{std::min(each.host_start, each.begin), each.gpu.end};
+        part = part ? Interval{std::min(part->start, here.start), std::max(part->end, here.end)} : here;
+    }
+    return part;
+}
+
+// Of a few iterations that were cut from a run: what follows a gap of nearly half of them, in which the host waited for
+// iterations that are not in the recording.
+std::optional<Interval> after_long_gap(const Facts& facts) {
+    const Iterations& found = facts.get<Iterations>();
+    const std::vector<DeviceActivity>& devices = facts.get<Activity>().devices;
+    if (found.all.empty() || found.all.size() >= kMinSteps || devices.size() != 1) return std::nullopt;
+    const IntervalSet& busy = devices.front().busy;
+    if (busy.size() < 2) return std::nullopt;
+    std::size_t longest = 1;
+    for (std::size_t i = 2; i < busy.size(); ++i)
+        if (busy[i].start - busy[i - 1].end > busy[longest].start - busy[longest - 1].end) longest = i;
+    DurNs all = busy.back().end - busy.front().start, gap = busy[longest].start - busy[longest - 1].end;
+    Interval after{busy[longest].start, busy.back().end};
+    bool most = 2 * length_within(busy, after) > length(busy);
+    return most && static_cast<double>(gap) > kCutGap * static_cast<double>(all) ? std::optional(after) : std::nullopt;
+}
+
+}  // namespace
+
 SteadyPart SteadyPart::make(const Facts& facts) {
     const Trace& trace = facts.trace();
+    if (std::optional<Interval> steady = steady_iterations(facts)) return {*steady};
+    if (std::optional<Interval> after = after_long_gap(facts)) return {*after};
     Interval whole = trace.window(), work = part_with_work(trace);
     const std::vector<Step>& steps = facts.get<Steps>().steps;
     std::optional<TimeNs> first = first_typical_step(steps, whole.start);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/facts/steps/iterations.h"
 #include "core/base/text/ascii.h"
 
 namespace gpuprof::inline facts {
@@ -139,6 +140,27 @@ Steps look_like_steps(const Trace& trace) {
     return found;
 }
 
+// The iterations of the engine that launches most, of a server of language models.
+Steps engine_steps(const Facts& facts) {
+    const Iterations& found = facts.get<Iterations>();
+    std::vector<std::size_t> ran(found.engines.size());
+    for (const Iteration& each : found.all) ran[each.engine] += each.kernels + each.graph_launches;
+    if (found.all.empty()) return {};
+    auto most = static_cast<std::size_t>(std::max_element(ran.begin(), ran.end()) - ran.begin());
+    Steps steps;
+    for (const Iteration& each : found.all) {
+        if (each.engine != most || !(each.ran || each.graph_launches > 0)) continue;
+        std::string name =
+            each.name == kNoString ? std::to_string(each.number + 1) : std::string(facts.trace().text(each.name));
+        steps.steps.push_back({std::move(name), each.host_start, each.next});
+    }
+    steps.thread = found.engines[most].thread;
+    steps.method = StepMethod::ranges;
+    steps.family = "engine step";
+    steps.note = "Steps are the iterations of the server's engine; `iterations` and `phases` measure them.";
+    return steps;
+}
+
 }  // namespace
 
 bool names_a_step(std::string_view name) {
@@ -170,7 +192,8 @@ Steps Steps::make(const Facts& facts) { return find_steps(facts); }
 Steps find_range_steps(const Facts& facts) {
     const std::string& wanted = facts.options().step_range;
     if (!wanted.empty()) return named_steps(facts.trace(), wanted);
-    Steps found = profiler_steps(facts.trace());
+    Steps found = engine_steps(facts);
+    if (found.steps.empty()) found = profiler_steps(facts.trace());
     if (found.steps.empty()) found = numbered_steps(facts.trace());
     if (found.steps.empty()) found = look_like_steps(facts.trace());
     return found;

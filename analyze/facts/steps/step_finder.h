@@ -1,5 +1,5 @@
-// The iterations of a program, tried in order of reliability: ranges named ProfilerStep#N; the instances of the range
-// or operator that the user names; ranges whose name ends in "step", "iteration" or "iter" and that repeat on one
+// The iterations of a program, tried in order of reliability: the range or operator that the user names; the iterations of
+// a server's engine (iterations.h); ranges named ProfilerStep#N; ranges whose name ends in "step", "iteration" or "iter" and that repeat on one
 // thread; a sequence of kernels that repeats on one stream. Reports no steps rather than doubtful ones, and says why.
 #pragma once
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "analyze/facts/steps/engines.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "core/base/large_vector.h"
 
@@ -152,6 +153,16 @@ void extend(const BusiestStream& stream, std::size_t length, LargeVector<std::si
         begins.push_back(begins.back() + length);
 }
 
+// How many of the repetitions lie in the same launch of a graph as the one before.
+std::size_t in_one_launch(const Trace& trace, const BusiestStream& stream, const LargeVector<std::size_t>& begins) {
+    std::size_t same = 0;
+    for (std::size_t i = 1; i < begins.size(); ++i) {
+        Row call = trace.links().kernel_launch[stream[begins[i]]];
+        same += call != kNoRow && call == trace.links().kernel_launch[stream[begins[i - 1]]];
+    }
+    return same;
+}
+
 }  // namespace
 
 BusiestStream::BusiestStream(const KernelTable& kernels, std::int64_t only_device) : kernels_(kernels) {
@@ -191,6 +202,19 @@ Steps find_repeated_kernels(const Facts& facts) {
     for (std::size_t marker : period.positions)
         if (marker >= lead) begins.push_back(marker - lead);
     if (begins.size() > 1) extend(stream, period.length, begins);
+    if (std::size_t layers = in_one_launch(facts.trace(), stream, begins); 2 * layers > begins.size()) {
+        found.note = fmt::format(
+            "A sequence of {} kernels repeats {} times inside one launched CUDA graph: these are layers, not steps.",
+            period.length, layers + 1);
+        return found;
+    }
+    if (is_of_a_server(facts.trace())) {
+        found.note = fmt::format(
+            "A sequence of {} kernels repeats: in a server of language models these are layers, not steps, and nothing "
+            "tells its steps apart; use --step-range to name a range.",
+            period.length);
+        return found;
+    }
     // The last step has no comparable end: the wait of the device after it is unknown.
     for (std::size_t i = 0; i + 1 < begins.size(); ++i)
         found.steps.push_back(

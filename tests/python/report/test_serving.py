@@ -1,0 +1,87 @@
+"""Engine steps of servers of language models (tests/simulate/serving.py measures many more)."""
+
+import collections
+import importlib.util
+import json
+import os
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES
+
+ROOT = FIXTURES.parents[1]
+BINARY = os.environ.get("GPUPROF_BIN", str(ROOT / "build" / "release" / "gpu-profile"))
+
+spec = importlib.util.spec_from_file_location("simulated_serving", ROOT / "tests" / "simulate" / "serving.py")
+simulated = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(simulated)
+
+# text -> phase, prefill requests and tokens, decode requests and tokens, tokens in the KV cache
+TEXTS = {
+    "execute_new_2_cached_0": ("prefill", 2, None, 0, None, None),
+    "execute_new_0_cached_4": ("decode", 0, None, 4, None, None),
+    "execute_new_0_cached_0": ("dummy", 0, 0, 0, 0, None),
+    "execute_context_1(2048)_generation_7(7)": ("mixed", 1, 2048, 7, 7, None),
+    "execute_context_0(0)_generation_4(12)": ("verify", 0, 0, 4, 12, None),
+    "execute_context_1(888_788544)_generation_0(0)": ("prefill", 1, 888, 0, 0, None),
+    "execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489sqsq37sqsk34489)": ("mixed", 9, 8155, 37, 37, 42919),
+    "step[EXTEND bs=15 toks=15360]": ("prefill", 15, 15360, 0, 0, None),
+    "step[DECODE bs=32]": ("decode", 0, 0, 32, 32, None),
+    "step[DECODE bs=64 g_sq=64 g_sk=900 g_sqsq=64 g_sqsk=900]": ("decode", 0, 0, 64, 64, 900),
+    "step[MIXED bs=2]": ("mixed", None, None, None, None, None),
+    "step[MIXED bs=3 c=1 g=2 c_sq=50 c_sk=50 g_sq=2 g_sk=80]": ("mixed", 1, 50, 2, 2, 130),
+    "step[VERIFY bs=8]": ("verify", 0, 0, 8, None, None),
+    "step[TARGET_VERIFY bs=8]": ("verify", 0, 0, 8, None, None),
+    "step[DRAFT_EXTEND_V2 bs=8]": ("draft", None, None, None, None, None),
+    "step[IDLE bs=0]": ("dummy", None, None, None, None, None),
+    "decode[bs=117/128 tok=117 d=117]": ("decode", 0, 0, 117, 117, None),
+    "decode[bs=4/8 tok=12 d=4 spec=2]": ("verify", 0, 0, 4, 12, None),
+    "prefill[bs=2 tok=14721 ctx=[7803, 6918]]": ("prefill", 2, 14721, 0, 0, None),
+    "[Executor] _forward_step 123: 2 ctx reqs, 30 gen reqs": ("mixed", 2, None, 30, None, None),
+    "[Executor] _forward_step 9: 2 ctx reqs, 512 ctx tokens, 30 gen reqs": ("mixed", 2, 512, 30, None, None),
+    # Texts that were cut mark a step of which nothing is known.
+    "execute_context_1(20": ("unknown", None, None, None, None, None),
+    "step[DECODE bs=6": ("decode", 0, 0, None, None, None),
+}
+WRONG = ("execute_model", "execute_new_x_cached_1", "execute_context_1(2048)_generation_7(7)!", "execute_new_99999999999999999999_cached_1", "step[REST bs=1]",
+         "execute_context_-1(5)_generation_0(0)", "decode", "step")
+
+
+def events_of(text, at):
+    host = {"pid": 1, "tid": 1}
+    found = [{"ph": "X", "cat": "user_annotation", "name": text, "ts": at, "dur": 90, **host}]
+    for i in range(20):
+        found.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": at + 1 + 4 * i, "dur": 2, **host, "args": {"correlation": at + i + 1}})
+        found.append({"ph": "X", "cat": "kernel", "name": f"gemm_{i}", "pid": 0, "tid": 7, "ts": at + 3 + 4 * i, "dur": 3,
+                      "args": {"correlation": at + i + 1, "device": 0, "stream": 7}})
+    return found
+
+
+def iterations(folder, texts):
+    events = [event for i, text in enumerate(texts) for event in events_of(text, 1000 * (i + 1))]
+    file = folder / "trace.json"
+    file.write_text(json.dumps({"traceEvents": events}))
+    done = subprocess.run([BINARY, "report", file, "iterations", "--format", "json", "--limit", "0"], capture_output=True, text=True, check=True)
+    return simulated.rows_of(json.loads(done.stdout))
+
+
+def test_every_dialect(tmp_path):
+    rows = iterations(tmp_path, list(TEXTS))
+    names = ("phase", "prefill_requests", "prefill_tokens", "decode_requests", "decode_tokens", "kv_tokens")
+    assert {row["annotation"]: tuple(row[name] for name in names) for row in rows} == TEXTS
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_other_texts_mark_nothing(tmp_path, text):
+    assert iterations(tmp_path, [text, text]) == []
+
+
+def test_simulated_servers():
+    """All iterations and phases of a few programs are right, with ranges and without, and no verdict is confidently wrong."""
+    total = collections.Counter()
+    for i in range(8):
+        _, counts, told, _ = simulated.one(BINARY, f"test/{i}")
+        total += counts
+        assert not any(counts[name] for name in counts if name.endswith(("confidently wrong", "ranges: wrong", "of training"))), told
+    assert total["iterations with ranges: right"] == 8
