@@ -193,6 +193,8 @@ RecorderFacts recorder_facts(const Trace& trace) {
 }
 
 void add_recorder(const Trace& trace, Trust& trust) {
+    for (std::string_view named : meta_values(trace, meta_key::kNamedGraphOps))
+        trust.statements.push_back({named.find(": ") != std::string_view::npos, std::string(named)});
     RecorderFacts said = recorder_facts(trace);
     if (said.known)
         trust.statements.push_back(
