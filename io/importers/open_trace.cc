@@ -200,7 +200,12 @@ Result<Trace> open_trace(const std::string& path, const ReadLimits& limits, Nami
 
 Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& limits, Naming naming) {
     std::vector<std::string> given = named(paths, naming);
-    if (paths.size() == 1 && !is_folder(paths[0])) return open_file(paths[0], given[0], limits);
+    if (paths.size() == 1 && !is_folder(paths[0])) {
+        Result<Trace> trace = open_file(paths[0], given[0], limits);
+        std::vector<GraphCapture> captures;
+        if (trace.ok()) captures = graph_captures_of(*trace, paths[0]);
+        return captures.empty() ? std::move(trace) : Result<Trace>(note_captures(std::move(trace).value(), captures));
+    }
     Batch about;
     Result<std::vector<File>> files = list_files(paths, about);
     if (!files.ok()) return files.error();

@@ -44,7 +44,8 @@ std::vector<Step> engine_steps(const Trace& trace, StringId& thread) {
         steps.clear();
         for (Row row : rows) {
             if (!steps.empty()) steps.back().end = ranges.start[row];
-            steps.push_back({std::string(trace.text(ranges.name[row])), ranges.start[row], ranges.start[row] + ranges.dur[row]});
+            steps.push_back(
+                {std::string(trace.text(ranges.name[row])), ranges.start[row], ranges.start[row] + ranges.dur[row]});
         }
     }
     return steps;
@@ -118,8 +119,7 @@ RankSteps RankSteps::make(const Facts& facts) {
     }
     std::set<std::optional<std::int64_t>> numbers;
     for (const Step& step : made.found_.steps) {
-        std::optional<std::int64_t> number =
-            marks_an_engine_step(step.name) ? std::nullopt : number_of_step(step.name);
+        std::optional<std::int64_t> number = marks_an_engine_step(step.name) ? std::nullopt : number_of_step(step.name);
         made.steps_.push_back({number.value_or(0), {step.start, step.start}});
         numbers.insert(number);
     }

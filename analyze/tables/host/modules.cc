@@ -73,7 +73,9 @@ Row node_of(const Facts& facts, DeviceOp kind, Row row) {
     };
     const Trace& trace = facts.trace();
     if (!origins.any() || kind == DeviceOp::none) return kNoRow;
-    return kind == DeviceOp::kernel ? find(trace.kernel()) : kind == DeviceOp::memcpy ? find(trace.memcpy()) : find(trace.memset());
+    return kind == DeviceOp::kernel   ? find(trace.kernel())
+           : kind == DeviceOp::memcpy ? find(trace.memcpy())
+                                      : find(trace.memset());
 }
 
 DeviceWork device_work(const Facts& facts, const ModuleTree& tree) {

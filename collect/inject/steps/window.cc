@@ -73,8 +73,7 @@ bool Window::started_elsewhere() const noexcept {
 void Window::open_or_close() noexcept {
     pthread_mutex_lock(&lock_);
     bool wanted = reasons_.load(std::memory_order_relaxed) > 0 || elsewhere_.load(std::memory_order_relaxed);
-    bool should = wanted && !delayed_.load(std::memory_order_relaxed) &&
-                  !over_.load(std::memory_order_relaxed);
+    bool should = wanted && !delayed_.load(std::memory_order_relaxed) && !over_.load(std::memory_order_relaxed);
     if (should != open_.load(std::memory_order_relaxed)) {
         if (should) {
             openings_.fetch_add(1, std::memory_order_relaxed);

@@ -80,7 +80,7 @@ private:
     std::size_t logged_ = 0;
     bool first_taken_ = false;
     std::atomic<bool> open_{false}, delayed_{false}, over_{false};
-    std::atomic<int> reasons_{0};  // number of reasons to be open
+    std::atomic<int> reasons_{0};         // number of reasons to be open
     std::atomic<bool> elsewhere_{false};  // another process of the recording has started its range
     Starters* starters_ = nullptr;        // null: each process for itself
     std::atomic<std::int64_t> opened_at_{0}, closed_at_{0};

@@ -35,7 +35,8 @@ struct OpenCapture {
 
 std::vector<std::uint8_t> calls_with_work(const Trace& trace) {
     std::vector<std::uint8_t> found(trace.api_call().rows);
-    for (const PodVector<Row>* links : {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
+    for (const PodVector<Row>* links :
+         {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
         for (Row call : *links)
             if (call != kNoRow) found[call] = 1;
     return found;
@@ -55,8 +56,8 @@ std::vector<Annotation> annotations_of(const Trace& trace) {
         std::string_view name = trace.text(ranges.name.value_or(row, kNoString));
         if (!name.starts_with("capture_")) continue;
         if (std::optional<std::int64_t> size = number_after(name, "capture_"))
-            found.push_back({ranges.start[row], ranges.start[row] + ranges.dur[row], ranges.thread.value_or(row, kNoString),
-                             std::string(name), *size});
+            found.push_back({ranges.start[row], ranges.start[row] + ranges.dur[row],
+                             ranges.thread.value_or(row, kNoString), std::string(name), *size});
     }
     return found;
 }
@@ -85,8 +86,9 @@ std::vector<GraphCapture> graph_captures_of(const Trace& trace, std::string_view
         if (!begins && !ends && submits == Submission::none) continue;
         StringId thread = calls.thread.value_or(row, kNoString);
         std::size_t in = 0;
-        while (in < annotations.size() && !(annotations[in].thread == thread && annotations[in].start <= calls.start[row] &&
-                                            calls.start[row] < annotations[in].end))
+        while (in < annotations.size() &&
+               !(annotations[in].thread == thread && annotations[in].start <= calls.start[row] &&
+                 calls.start[row] < annotations[in].end))
             ++in;
         OpenCapture& capture = open[thread];
         if (begins) capture = {true, {}, 0};
@@ -109,17 +111,31 @@ std::vector<GraphCapture> graph_captures_of(const Trace& trace, std::string_view
     return found;
 }
 
+namespace {
+
 std::string text_of(const std::vector<GraphCapture>& captures) {
     std::string text;
     for (const GraphCapture& capture : captures) {
         std::size_t launches = 0;
         for (const std::vector<Row>& graph : capture.graphs) launches += graph.size();
-        std::string name = !capture.name.empty() ? capture.name : capture.size ? fmt::format("size {}", *capture.size) : "unknown size";
-        text += fmt::format("{}{}: {} launch{} in {}", text.empty() ? "" : "; ", name, readable_count(static_cast<std::int64_t>(launches)),
-                            launches == 1 ? "" : "es", readable_count(capture.graphs.size(), "graph"));
+        std::string name = !capture.name.empty() ? capture.name
+                           : capture.size        ? fmt::format("size {}", *capture.size)
+                                                 : "unknown size";
+        text += fmt::format("{}{}: {} launch{} in {}", text.empty() ? "" : "; ", name,
+                            readable_count(static_cast<std::int64_t>(launches)), launches == 1 ? "" : "es",
+                            readable_count(capture.graphs.size(), "graph"));
         if (text.size() > 200 && &capture != &captures.back()) return text + "; ...";
     }
     return text;
+}
+
+}  // namespace
+
+Trace note_captures(Trace trace, const std::vector<GraphCapture>& captures) {
+    TraceBuilder builder(trace.origin());
+    builder.append(batch_of(std::move(trace)));
+    builder.set_meta(kGraphCapture, text_of(captures));
+    return std::move(builder).finish();
 }
 
 }  // namespace gpuprof::model

@@ -27,8 +27,9 @@ struct GraphCapture {
 // Empty if the trace launches graphs, or has more device work than the warm-up of a capture: then it is a recording of a program.
 std::vector<GraphCapture> graph_captures_of(const Trace& trace, std::string_view file);
 
-// "capture_32_DECODE: 544 launches in 1 graph"
-std::string text_of(const std::vector<GraphCapture>& captures);
+// The meta key of a recording of captures alone: "capture_32_DECODE: 544 launches in 1 graph".
+inline constexpr const char* kGraphCapture = "graph_capture";
+Trace note_captures(Trace trace, const std::vector<GraphCapture>& captures);
 
 // `trace` with what `parts`, recordings of captures, say about its graphs: ops of launches name an operator, whose row is at the
 // start of the launch and takes no time, and a node with module and stack. What matched, and why the rest did not, is in meta.

@@ -103,18 +103,23 @@ Capture describe(const Trace& trace, const GraphCapture& capture, std::string_vi
             StringId thread = calls.thread.value_or(call, kNoString);
             auto around = threads.find(thread);
             if (around == threads.end())
-                around = threads.emplace(thread, std::pair(SpansAround(trace.op(), thread),
-                                                           SpansAround(trace.tables().python_call, thread))).first;
+                around = threads
+                             .emplace(thread, std::pair(SpansAround(trace.op(), thread),
+                                                        SpansAround(trace.tables().python_call, thread)))
+                             .first;
             CapturedCall& node = described.emplace_back();
             node.kind = submission_of(trace.text(calls.name[call]));
             node.kernel = bare_kernel(trace.text(calls.kernel.value_or(call, kNoString)));
-            if (const std::vector<Row>& ops = around->second.first.at(calls.start[call]); !ops.empty()) node.op = ops.back();
+            if (const std::vector<Row>& ops = around->second.first.at(calls.start[call]); !ops.empty())
+                node.op = ops.back();
             for (Row row : around->second.second.at(calls.start[call])) {
                 std::string_view name = trace.text(trace.tables().python_call.name.value_or(row, kNoString));
                 bool module = name.starts_with(kModuleCall);
-                if (module) node.module += fmt::format("{}{}", node.module.empty() ? "" : "/", name.substr(kModuleCall.size()));
+                if (module)
+                    node.module += fmt::format("{}{}", node.module.empty() ? "" : "/", name.substr(kModuleCall.size()));
                 PythonFrame frame = parse_python_call(name);
-                if (!module && frame.line >= 0) node.stack += fmt::format("{}{}", node.stack.empty() ? "" : ";", to_text(frame));
+                if (!module && frame.line >= 0)
+                    node.stack += fmt::format("{}{}", node.stack.empty() ? "" : ";", to_text(frame));
             }
         }
     }
@@ -140,7 +145,8 @@ std::optional<std::int64_t> tokens_of(std::string_view name) {
     }
     if (name.starts_with("execute_context_")) {
         auto context = after(name, "("), generation = after(name.substr(name.find("_generation_")), "(");
-        return context && generation && name.find("_generation_") != name.npos ? std::optional(*context + *generation) : std::nullopt;
+        return context && generation && name.find("_generation_") != name.npos ? std::optional(*context + *generation)
+                                                                               : std::nullopt;
     }
     if (name.starts_with("execute_") && name.find("_context_") != name.npos) return after(name, "execute_");
     if (name.starts_with("step[DECODE ")) return after(name, "bs=");
@@ -194,7 +200,8 @@ bool equal(const ReplayedOp& op, const CapturedCall& call) {
 
 // The op of each captured call: per stream in order; where several streams could go on, the one that goes on longest. Empty, with the
 // reason, if any op or call is left over.
-std::vector<std::size_t> match(const Replay& replay, const std::vector<CapturedCall>& calls, std::string_view label, std::string& why) {
+std::vector<std::size_t> match(const Replay& replay, const std::vector<CapturedCall>& calls, std::string_view label,
+                               std::string& why) {
     const std::vector<ReplayedOp>& ops = replay.ops;
     if (ops.size() != calls.size()) {
         why = fmt::format("a launch has {} ops, a graph of {} has {}", ops.size(), label, calls.size());
@@ -214,14 +221,16 @@ std::vector<std::size_t> match(const Replay& replay, const std::vector<CapturedC
         std::int64_t best = 0;
         for (const auto& [stream, queue] : streams) {
             std::size_t at = next[stream], run = 0;
-            while (at + run < queue.size() && i + run < calls.size() && equal(ops[queue[at + run]], calls[i + run])) ++run;
+            while (at + run < queue.size() && i + run < calls.size() && equal(ops[queue[at + run]], calls[i + run]))
+                ++run;
             bool earlier = run > 0 && run == longest && ops[queue[at]].start < ops[streams[best][next[best]]].start;
             if (run > longest || earlier) best = stream;
             longest = std::max(longest, run);
         }
         if (longest == 0) {
             const std::string& wanted = calls[i].kernel;
-            why = fmt::format("launch {} of {} ({}) is at its place on no stream", i + 1, label, wanted.empty() ? "no name" : wanted);
+            why = fmt::format("launch {} of {} ({}) is at its place on no stream", i + 1, label,
+                              wanted.empty() ? "no name" : wanted);
             return {};
         }
         matched.push_back(streams[best][next[best]++]);
@@ -237,7 +246,8 @@ struct Choice {
 
 class Matcher {
 public:
-    Matcher(const std::vector<Replay>& replays, const std::vector<Capture>& captures, const Trace& trace) : replays_(replays) {
+    Matcher(const std::vector<Replay>& replays, const std::vector<Capture>& captures, const Trace& trace)
+        : replays_(replays) {
         const ProcessTable& process = trace.tables().process;
         for (Row row = 0; row < process.rows; ++row)
             if (process.rank.has(row)) rank_[process.key[row]] = process.rank[row];
@@ -248,12 +258,14 @@ public:
         const Replay& replay = replays_[first];
         std::vector<Choice> fits;
         for (const Capture* capture : of_rank(replay.process)) {
-            if (capture->size && replay.tokens && !size_fits(*capture->size, *replay.tokens, capture->label, why)) continue;
+            if (capture->size && replay.tokens && !size_fits(*capture->size, *replay.tokens, capture->label, why))
+                continue;
             Choice choice{capture, {}};
             for (const std::vector<CapturedCall>& graph : capture->graphs) {
                 std::size_t at = first + choice.ops.size();
                 std::string reason;
-                if (at >= replays_.size() || replays_[at].thread != replay.thread || replays_[at].tokens != replay.tokens)
+                if (at >= replays_.size() || replays_[at].thread != replay.thread ||
+                    replays_[at].tokens != replay.tokens)
                     reason = fmt::format("a step has fewer launches than {} has graphs", capture->label);
                 else if (auto ops = match(replays_[at], graph, capture->label, reason); reason.empty())
                     choice.ops.push_back(std::move(ops));
@@ -328,8 +340,9 @@ public:
     explicit Naming(Trace trace) : origin_(trace.origin()), rows_(batch_of(std::move(trace))) {
         Tables& tables = rows_.tables;
         for (Column<std::int64_t>* column :
-             {&tables.op.external_id, &tables.range.external_id, &tables.api_call.correlation, &tables.api_call.external_id,
-              &tables.kernel.external_id, &tables.kernel.graph_id, &tables.memcpy.external_id, &tables.memcpy.graph_id})
+             {&tables.op.external_id, &tables.range.external_id, &tables.api_call.correlation,
+              &tables.api_call.external_id, &tables.kernel.external_id, &tables.kernel.graph_id,
+              &tables.memcpy.external_id, &tables.memcpy.graph_id})
             for (Row row = 0; row < column->size(); ++row)
                 if (column->has(row) && (*column)[row] < std::numeric_limits<std::int64_t>::max() / 2)
                     next_id_ = std::max(next_id_, (*column)[row] + 1);
@@ -365,8 +378,10 @@ public:
         write(tables.memset, fills_);
         Row row = tables.meta.add();
         tables.meta.key.set(row, rows_.intern(schema::meta_key::kNamedGraphOps));
-        tables.meta.value.set(row, rows_.intern(fmt::format("{} of {} ops of graphs were named by captures{}", readable_count(static_cast<std::int64_t>(matched)),
-                                                            readable_count(static_cast<std::int64_t>(all)), why.empty() ? "" : ": " + why)));
+        tables.meta.value.set(row, rows_.intern(fmt::format("{} of {} ops of graphs were named by captures{}",
+                                                            readable_count(static_cast<std::int64_t>(matched)),
+                                                            readable_count(static_cast<std::int64_t>(all)),
+                                                            why.empty() ? "" : ": " + why)));
         TraceBuilder builder(origin_);
         builder.append(std::move(rows_));
         return std::move(builder).finish();
@@ -399,7 +414,8 @@ private:
     }
 
     // One for each node of an executable graph, before its first launch.
-    void add_node(const Replay& replay, const Capture& capture, const CapturedCall& call, const ReplayedOp& op, Named& named) {
+    void add_node(const Replay& replay, const Capture& capture, const CapturedCall& call, const ReplayedOp& op,
+                  Named& named) {
         Column<std::int64_t>& recorded = op.kind == Submission::kernel ? rows_.tables.kernel.graph_node_id
                                          : op.kind == Submission::copy ? rows_.tables.memcpy.graph_node_id
                                                                        : rows_.tables.memset.graph_node_id;
@@ -415,7 +431,9 @@ private:
         if (named.graph) node.graph_id.set(row, *named.graph);
         node.graph_node_id.set(row, *named.node);
         node.action.set(row, rows_.intern(graph_action::kCreated));
-        node.kind.set(row, rows_.intern(op.kind == Submission::kernel ? "kernel" : op.kind == Submission::copy ? "memcpy" : "memset"));
+        node.kind.set(row, rows_.intern(op.kind == Submission::kernel ? "kernel"
+                                        : op.kind == Submission::copy ? "memcpy"
+                                                                      : "memset"));
         if (!call.stack.empty()) node.stack.set(row, rows_.intern(call.stack));
         if (!call.module.empty()) node.module.set(row, rows_.intern(call.module));
         for (std::string_view rest = call.module; !rest.empty();) {  // analyses look up each module by its name
@@ -426,7 +444,8 @@ private:
         if (call.op == kNoRow) return;
         const OpTable& ops = capture.trace->op();
         if (ops.name.has(call.op)) node.op.set(row, rows_.intern(capture.trace->text(ops.name[call.op])));
-        if (ops.input_dims.has(call.op)) node.input_dims.set(row, rows_.intern(capture.trace->text(ops.input_dims[call.op])));
+        if (ops.input_dims.has(call.op))
+            node.input_dims.set(row, rows_.intern(capture.trace->text(ops.input_dims[call.op])));
     }
 
     template <class Table>
