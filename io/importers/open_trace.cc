@@ -235,7 +235,12 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
                         files->size(), first_error.empty() ? "" : "; first error: ", first_error)};
     Origin origin = origin_of(parts, given);
     std::vector<JobPart> captures = take_captures(parts);
-    if (parts.empty()) std::swap(parts, captures);
+    if (parts.empty()) {
+        std::vector<GraphCapture> all;
+        for (const JobPart& part : captures)
+            for (GraphCapture& each : graph_captures_of(part.trace, part.name)) all.push_back(std::move(each));
+        return note_captures(merge_traces(std::move(captures), std::move(origin), std::move(about)), all);
+    }
     Trace merged = parts.size() == 1 && about.tables.loss.rows == 0 && !captures.empty()
                        ? with_origin(std::move(parts[0].trace), std::move(origin))
                        : merge_traces(std::move(parts), std::move(origin), std::move(about));
