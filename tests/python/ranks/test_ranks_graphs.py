@@ -80,6 +80,5 @@ def test_dummy_steps_of_an_idle_rank_blame_nobody(ranks, tmp_path):  # noqa: F81
     folder = tmp_path / "job"
     folder.mkdir()
     job(folder, 2, 20, 5, dummy={(step, 1) for step in range(6, 12)})
-    tables = ranks(folder, "stragglers", "rank_collectives")
-    assert all(row["collective"] != "all_reduce" or row["complete_pct"] < 100 or row["instances"] <= 40 for row in tables["rank_collectives"])
-    assert not [row for row in tables["stragglers"] if row["severity"] == "high"] if tables["stragglers"] and "severity" in tables["stragglers"][0] else True
+    rows = ranks(folder, "stragglers")["stragglers"]
+    assert rows == [], "arrivals are drawn alike for both ranks"
