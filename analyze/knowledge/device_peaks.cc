@@ -2,7 +2,8 @@
 //
 // A device matches a line if the line's name occurs in its name as whole words ("L4" is not in "L40"). Among several
 // lines, the one with matching memory wins, then the longest name ("H200 NVL" before "H200"). Laptop parts share only
-// names with desktop parts, so they never match.
+// names with desktop parts, so they never match. Some versions of ROCm report no name: then the only line with the
+// device's capability, SMs and memory is the device. ROCm calls an MI250 "MI250X / MI250"; the SMs decide.
 #include "analyze/knowledge/device_peaks.h"
 
 #include <fmt/format.h>
@@ -90,12 +91,28 @@ bool memory_agrees(const Gpu& gpu, std::optional<std::uint64_t> bytes) noexcept 
     return std::abs(gib - gpu.memory_gib) <= kMemoryTolerance * gpu.memory_gib;
 }
 
+// Boards that differ in their clock alone cannot be told apart (MI350X, MI355X).
+const Gpu* find_by_properties(const DeviceQuery& query) noexcept {
+    if (vendor_of(query.name, query.warp_size) != GpuVendor::amd || !query.total_memory_bytes) return nullptr;
+    const Gpu* only = nullptr;
+    for (const Gpu& gpu : kGpus) {
+        if (query.cc_major != gpu.cc_major || query.cc_minor != gpu.cc_minor || query.num_sms != gpu.sms ||
+            !memory_agrees(gpu, query.total_memory_bytes) || !gpu.source.starts_with("AMD"))
+            continue;
+        if (only && only->boost_mhz != gpu.boost_mhz) return nullptr;
+        only = &gpu;
+    }
+    return only;
+}
+
 const Gpu* find_gpu(const DeviceQuery& query) noexcept {
     for (std::string_view part : {"Laptop", "Max-Q", "Mobile"}) {
         if (query.name.find(part) != std::string_view::npos) return nullptr;
     }
+    if (query.name.empty()) return find_by_properties(query);
     const Gpu* best = nullptr;
     for (const Gpu& gpu : kGpus) {
+        if (gpu.source.starts_with("AMD") && query.num_sms && *query.num_sms != gpu.sms) continue;
         const bool same_capability =
             query.cc_major == 0 || (query.cc_major == gpu.cc_major && query.cc_minor == gpu.cc_minor);
         if (!same_capability || !contains_words(query.name, gpu.name)) continue;
@@ -237,7 +254,7 @@ std::string HostConnection::name() const {
 std::optional<HostConnection> host_connection(const DeviceQuery& query) noexcept {
     auto is = [&](std::string_view words) { return contains_words(query.name, words); };
     if (vendor_of(query.name, query.warp_size) == GpuVendor::amd) {
-        if (is("MI300X") || is("MI325X") || is("MI355X")) return HostConnection{5, 16};
+        if (is("MI300X") || is("MI325X") || is("MI350X") || is("MI355X")) return HostConnection{5, 16};
         if (is("MI100") || is("MI210") || is("MI250") || is("MI250X") || is("Radeon Graphics"))
             return HostConnection{4, 16};
         return std::nullopt;
@@ -270,7 +287,8 @@ double peer_link_bytes_per_ns(const DeviceQuery& query) noexcept {
         Link{"NVL", 0},     Link{"V100-SXM2", 150}, Link{"A100-SXM4", 300}, Link{"A100-SXM4-40GB", 300},
         Link{"H100", 450},  Link{"H200", 450},      Link{"H20", 450},       Link{"GH200", 450},
         Link{"B100", 900},  Link{"B200", 900},      Link{"B300", 900},      Link{"GB200", 900},
-        Link{"GB300", 900}, Link{"MI300X", 448},    Link{"MI325X", 448},    Link{"MI355X", 538}};
+        Link{"GB300", 900}, Link{"MI300X", 448},    Link{"MI325X", 448},    Link{"MI350X", 538},
+        Link{"MI355X", 538}};
     if (query.name.find("PCI") != std::string_view::npos) return 0;
     for (const Link& link : kLinks)
         if (contains_words(query.name, link.words)) return link.bytes_per_ns;

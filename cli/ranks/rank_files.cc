@@ -51,7 +51,10 @@ ListedFile local_file(const std::string& path) {
 
 std::optional<std::int32_t> rank_in_name(const std::string& name) {
     static const std::regex kUsual("(?:^|[^a-zA-Z])(?:rank|r)[-_.]?([0-9]+)(?![a-zA-Z0-9])", std::regex::icase);
-    return number(group_in(name, kUsual));
+    // SGLang: 1775078550-TP-3-DP-1.trace.json.gz. Stages of a pipeline number their ranks again.
+    static const std::regex kTensorParallel("(?:^|-)TP-([0-9]+)(?!.*-PP-)");
+    std::string usual = group_in(name, kUsual);
+    return number(usual.empty() ? group_in(name, kTensorParallel) : usual);
 }
 
 Result<std::vector<ListedFile>> list_rank_files(std::span<const JobInput> inputs, const RankNames& names) {

@@ -18,11 +18,15 @@ constexpr bool kSamples = std::is_same_v<Table, SampleTable> || std::is_same_v<T
 class IntervalSelector {
 public:
     IntervalSelector(const Tables& tables, const Links& links, Interval part)
-        : part_(part), collectives_(tables.collective.rows > 0), launches_(tables.api_call.rows) {
+        : part_(part),
+          collectives_(tables.collective.rows > 0),
+          nodes_(!tables.graph_node.op.none_present()),
+          launches_(tables.api_call.rows) {
         note(tables.kernel, links.kernel_launch);
         note(tables.memcpy, links.memcpy_launch);
         note(tables.memset, links.memset_launch);
         std::sort(correlations_.begin(), correlations_.end());
+        std::sort(named_.begin(), named_.end());
     }
     Interval part() const { return {part_.start, std::max(part_.end, last_end_)}; }
 
@@ -32,6 +36,11 @@ public:
             return starts_inside(table.start[row]);
         } else if constexpr (std::is_same_v<Table, ApiCallTable>) {
             return reaches_in(table, row) || launches_[row];
+        } else if constexpr (std::is_same_v<Table, OpTable>) {
+            bool of_graph =
+                table.dur[row] == 0 && table.external_id.has(row);  // takes no time, at the launch (graph_captures.h)
+            return reaches_in(table, row) ||
+                   (of_graph && std::binary_search(named_.begin(), named_.end(), table.external_id[row]));
         } else if constexpr (std::is_same_v<Table, CollectiveTable>) {
             return !table.correlation.has(row) ||
                    std::binary_search(correlations_.begin(), correlations_.end(), table.correlation[row]);
@@ -58,6 +67,7 @@ private:
             if (!starts_inside(table.start[row])) continue;
             last_end_ = std::max(last_end_, table.start[row] + table.dur[row]);
             if (launches[row] != kNoRow) launches_[launches[row]] = true;
+            if (nodes_ && table.external_id.has(row)) named_.push_back(table.external_id[row]);
             if (collectives_ && table.correlation.has(row)) correlations_.push_back(table.correlation[row]);
         }
     }
@@ -65,8 +75,10 @@ private:
     Interval part_;
     TimeNs last_end_ = 0;
     bool collectives_;                      // whether there are any; only they need correlations
+    bool nodes_;                            // whether nodes of graphs name operators
     std::vector<bool> launches_;            // of calls: whether the submitted work is kept
     PodVector<std::int64_t> correlations_;  // of kept work, sorted
+    PodVector<std::int64_t> named_;         // external ids of kept work, sorted
 };
 
 template <class Table>

@@ -38,6 +38,8 @@ inline constexpr const char* kStreamCallsRecorded = "recorded";
 // Whether stacks of launches were recorded, likewise; and why Python's frames are missing from them, as a sentence's end.
 inline constexpr const char* kLaunchStacks = "launch_stacks";
 inline constexpr const char* kNoPythonFrames = "no_python_frames";
+// How many device ops of CUDA graphs recordings of their captures named, and why not all, as a sentence.
+inline constexpr const char* kNamedGraphOps = "named_graph_ops";
 // Cycles between samples of warps.
 inline constexpr const char* kStallPeriod = "stall_period_cycles";
 // CLOCK_REALTIME in ns when the recording window last closed.

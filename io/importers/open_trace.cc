@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include "core/base/files/names_in.h"
 #include "core/base/text/shell_words.h"
+#include "core/model/build/graph_captures.h"
 #include "core/model/build/merge_traces.h"
 #include "io/importers/importer.h"
 
@@ -152,6 +154,22 @@ fs::path last_profile_of(const std::string& folder) {
     return last.empty() ? fs::path() : runs / last;
 }
 
+// Recordings of graph captures are no processes of the job: they say what the graphs of the others run.
+std::vector<JobPart> take_captures(std::vector<JobPart>& parts) {
+    auto programs = std::stable_partition(parts.begin(), parts.end(), [](const JobPart& part) {
+        return graph_captures_of(part.trace, part.name).empty();
+    });
+    std::vector<JobPart> captures(std::make_move_iterator(programs), std::make_move_iterator(parts.end()));
+    parts.erase(programs, parts.end());
+    return captures;
+}
+
+Trace with_origin(Trace trace, Origin origin) {
+    TraceBuilder builder(std::move(origin));
+    builder.append(batch_of(std::move(trace)));
+    return std::move(builder).finish();
+}
+
 }  // namespace
 
 Result<FolderFiles> files_of_folder(const std::string& folder) {
@@ -183,7 +201,12 @@ Result<Trace> open_trace(const std::string& path, const ReadLimits& limits, Nami
 
 Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& limits, Naming naming) {
     std::vector<std::string> given = named(paths, naming);
-    if (paths.size() == 1 && !is_folder(paths[0])) return open_file(paths[0], given[0], limits);
+    if (paths.size() == 1 && !is_folder(paths[0])) {
+        Result<Trace> trace = open_file(paths[0], given[0], limits);
+        std::vector<GraphCapture> captures;
+        if (trace.ok()) captures = graph_captures_of(*trace, paths[0]);
+        return captures.empty() ? std::move(trace) : Result<Trace>(note_captures(std::move(trace).value(), captures));
+    }
     Batch about;
     Result<std::vector<File>> files = list_files(paths, about);
     if (!files.ok()) return files.error();
@@ -212,7 +235,17 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
             fmt::format("cannot read {}: none of the {} files is a readable recording{}{}", shell_quoted_files(given),
                         files->size(), first_error.empty() ? "" : "; first error: ", first_error)};
     Origin origin = origin_of(parts, given);
-    return merge_traces(std::move(parts), std::move(origin), std::move(about));
+    std::vector<JobPart> captures = take_captures(parts);
+    if (parts.empty()) {
+        std::vector<GraphCapture> all;
+        for (const JobPart& part : captures)
+            for (GraphCapture& each : graph_captures_of(part.trace, part.name)) all.push_back(std::move(each));
+        return note_captures(merge_traces(std::move(captures), std::move(origin), std::move(about)), all);
+    }
+    Trace merged = parts.size() == 1 && about.tables.loss.rows == 0 && !captures.empty()
+                       ? with_origin(std::move(parts[0].trace), std::move(origin))
+                       : merge_traces(std::move(parts), std::move(origin), std::move(about));
+    return captures.empty() ? std::move(merged) : name_graph_ops(std::move(merged), captures);
 }
 
 }  // namespace gpuprof::importers

@@ -9,6 +9,7 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/phases.h"
 #include "analyze/facts/validity.h"
@@ -32,9 +33,11 @@ std::string devices_with_work(const Facts& facts) {
         for (Row row = 0; row < known.rows; ++row)
             if (known.device[row] == active.device && !facts.trace().text(known.name.value_or(row, kNoString)).empty())
                 name = known.name[row];
-    if (name == kNoString) return readable_count(devices, "GPU");
-    return devices == 1 ? std::string(facts.trace().text(name))
-                        : fmt::format("{} x {}", devices, facts.trace().text(name));
+    std::string_view text = facts.trace().text(name);
+    if (name == kNoString && devices > 0)
+        if (auto peaks = peaks_of(facts.trace(), facts.get<Activity>().devices.front().device)) text = peaks->device;
+    if (text.empty()) return readable_count(devices, "GPU");
+    return devices == 1 ? std::string(text) : fmt::format("{} x {}", devices, text);
 }
 
 std::string what_window(const Trace& trace) {
@@ -190,6 +193,8 @@ RecorderFacts recorder_facts(const Trace& trace) {
 }
 
 void add_recorder(const Trace& trace, Trust& trust) {
+    for (std::string_view named : meta_values(trace, meta_key::kNamedGraphOps))
+        trust.statements.push_back({named.find(": ") != std::string_view::npos, std::string(named)});
     RecorderFacts said = recorder_facts(trace);
     if (said.known)
         trust.statements.push_back(

@@ -1,6 +1,7 @@
 // The steps of one rank as its device saw them: a step ends with the last device op that it launched, and the next one
-// begins there. So steps follow each other without a hole, also where the host runs ahead of the device. Without steps,
-// the recording is one, from the first device op to the last.
+// begins there. So steps follow each other without a hole, also where the host runs ahead of the device. Steps of an inference
+// server are its annotations, from each to the next: sampling is launched after the annotation ends. Without steps, the
+// recording is one, from the first device op to the last.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ public:
     std::size_t at(TimeNs time) const;
 
 private:
-    explicit RankSteps(const Facts& facts) : facts_(facts), found_(facts.get<Steps>()) {}
+    explicit RankSteps(const Facts& facts);
     void take_whole();
     template <class Table, class Launches>
     void extend(const Table& table, const Launches& launches);
@@ -44,7 +45,7 @@ private:
     TimeNs submitted(const Launches& launches, Row row, TimeNs start) const;
 
     const Facts& facts_;
-    const Steps& found_;
+    Steps found_;
     std::vector<RankStep> steps_;
     bool by_place_ = false, whole_ = false;
 };

@@ -127,6 +127,8 @@ private:
         if (world_ == 1) return std::nullopt;
         bool of_host = point.record != kNoRow && !trace_.tables().collective.correlation.has(point.record);
         if (of_host) return std::string(kAssumedWorld);
+        // No record reaches a kernel inside a graph. Its kind and place in the step tell which it is, if the clocks agree.
+        if (point.undescribed == Undescribed::in_graph && may_be_of_all(point)) return std::string(kAssumedWorld);
         auto stream = std::find(streams_.begin(), streams_.end(), point.stream);
         if (point.record != kNoRow || stream == streams_.end() || !may_be_of_all(point)) return std::nullopt;
         if (streams_.size() == 1) return std::string(kAssumedWorld);

@@ -28,7 +28,7 @@ constexpr std::string_view kCommsRecord = "record_param_comms";  // an operator 
 // What surrounds a call, innermost first.
 struct CodePlaces::Around {
     Row op = kNoRow, backward = kNoRow;  // rows of op
-    std::string line;
+    std::string line, captured_op;
     std::vector<std::string_view> modules, ranges;
 };
 
@@ -74,10 +74,16 @@ std::string line_of_stack(std::string_view stack) {
     return std::string(own.empty() ? launch_place(stack) : own);
 }
 
-std::string operator_text(const Trace& trace, Row op) {
-    const OpTable& ops = trace.op();
-    std::string text(trace.text(ops.name.value_or(op, kNoString)));
-    std::string_view dims = trace.text(ops.input_dims.value_or(op, kNoString));
+// Of an operator; of a node, of the operator that created it.
+template <class Table>
+std::string operator_text(const Trace& trace, const Table& table, Row row) {
+    StringId name = kNoString;
+    if constexpr (requires { table.op; })
+        name = table.op.value_or(row, kNoString);
+    else
+        name = table.name.value_or(row, kNoString);
+    std::string text(trace.text(name));
+    std::string_view dims = trace.text(table.input_dims.value_or(row, kNoString));
     if (dims.find_first_of("123456789") == dims.npos) return text;
     if (dims.size() <= kMostDims) return fmt::format("{} {}", text, dims);
     return fmt::format("{} {}...", text, dims.substr(0, dims.rfind(']', kMostDims) + 1));
@@ -93,7 +99,7 @@ std::string path_of(const std::vector<std::string_view>& innermost_first) {
 }  // namespace
 
 std::string CodePlaces::joined(const Trace& trace, const Around& found) {
-    std::string text = found.op == kNoRow ? "" : operator_text(trace, found.op);
+    std::string text = found.op == kNoRow ? found.captured_op : operator_text(trace, trace.op(), found.op);
     auto add = [&](std::string_view before, std::string_view what) {
         if (!what.empty()) text += text.empty() ? std::string(what) : fmt::format("{}{}", before, what);
     };
@@ -167,6 +173,8 @@ std::string CodePlaces::of_graph_node(const Facts& facts, Row node) const {
     Around found;
     if (timeline_ && nodes.thread.has(node))
         look_around(trace, timeline_->spans(nodes.thread[node]), nodes.time[node], found);
+    found.captured_op = operator_text(trace, nodes, node);
+    if (nodes.module.has(node)) found.modules = {trace.text(nodes.module[node])};
     return finished(trace, found, nodes.stack.value_or(node, kNoString));
 }
 

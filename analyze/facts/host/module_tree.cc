@@ -22,7 +22,7 @@ bool any_module(const Trace& trace) {
     const PythonCallTable& calls = trace.tables().python_call;
     for (Row row = 0; row < calls.rows; ++row)
         if (is_module(trace, calls.name.value_or(row, kNoString))) return true;
-    return false;
+    return !trace.tables().graph_node.module.none_present();
 }
 
 }  // namespace
@@ -35,6 +35,23 @@ ModuleTree::ModuleTree(const Trace& trace)
     read_threads();
     find_forward_operators();
     place_calls();
+    place_nodes();
+}
+
+// Nodes whose capture was recorded elsewhere name their modules in one text, whose parts are names of the trace too.
+void ModuleTree::place_nodes() {
+    const GraphNodeTable& nodes = trace_.tables().graph_node;
+    owner_of_node_.resize(nodes.rows);
+    for (Row row = 0; row < nodes.rows; ++row) {
+        std::string_view rest = trace_.text(nodes.module.value_or(row, kNoString));
+        while (!rest.empty()) {
+            std::string_view name = rest.substr(0, rest.find('/'));
+            rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+            StringId known = trace_.strings().find(std::string(kModule) + std::string(name));
+            if (known != kNoString) owner_of_node_[row].path = paths_.inside(owner_of_node_[row].path, known);
+        }
+    }
+    calls_.resize(paths_.all().size());
 }
 
 std::string ModuleTree::text(std::uint32_t path) const {

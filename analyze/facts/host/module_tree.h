@@ -6,7 +6,7 @@
 // operator belongs to the module whose call was open when its forward operator began. Autograd gives both the same
 // sequence number, which it counts per thread, from the operator that adds a node to the graph; if several have the
 // number, the last one before the backward operator counts. If more than one thread had that number, the forward
-// operator and its module are unknown.
+// operator and its module are unknown. Work of a CUDA graph whose capture was recorded elsewhere belongs to the module of its node.
 #pragma once
 
 #include <string>
@@ -41,6 +41,8 @@ public:
     const std::vector<ModuleCalls>& calls() const { return calls_; }  // by path
     std::string text(std::uint32_t path) const;
     ModuleOwner owner_of_call(Row call) const { return call == kNoRow ? ModuleOwner{} : owner_of_call_[call]; }
+    // Of a row of graph_node.
+    ModuleOwner owner_of_node(Row node) const { return node == kNoRow ? ModuleOwner{} : owner_of_node_[node]; }
     // Whether the module of any backward operator is known.
     bool backward_known() const { return backward_known_; }
 
@@ -62,6 +64,7 @@ private:
     void add_times(const Thread& thread);
     void find_forward_operators();
     void place_calls();
+    void place_nodes();
     bool is_mark(const HostSpan& span) const;
     Thread* thread_of(StringId key);
 
@@ -71,6 +74,7 @@ private:
     std::vector<Thread> threads_;
     std::vector<std::uint32_t> thread_by_string_;
     PodVector<ModuleOwner> owner_of_call_;
+    std::vector<ModuleOwner> owner_of_node_;
     bool backward_known_ = false;
 };
 

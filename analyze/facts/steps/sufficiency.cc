@@ -13,6 +13,7 @@
 #include "analyze/facts/steps/missing_work.h"
 #include "analyze/facts/validity.h"
 #include "core/base/text/readable.h"
+#include "core/model/build/graph_captures.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -140,6 +141,13 @@ bool too_little_work(const Facts& facts) {
 Sufficiency Sufficiency::make(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const Trace& trace = facts.trace();
+    if (std::string_view captures = trace.meta(kGraphCapture); !captures.empty())
+        return {
+            fmt::format(
+                "this is the recording of a graph capture ({}), not of a program that runs: its launches do no work; "
+                "open it together with the server's recording, whose graph kernels it names",
+                captures),
+            "this is the recording of a graph capture, not of a program that runs"};
     if (shares.busy == 0 || shares.effective <= 0)
         return {without_device_work(trace), "the trace contains no GPU work"};
     if (std::string why = facts.get<Validity>().contradiction(); !why.empty() && !work_missing(trace))

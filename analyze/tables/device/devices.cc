@@ -3,17 +3,22 @@
 // exposed = in flight while no kernel (for collectives: no other kernel) is. Durations are lengths of unions, never
 // sums.
 #include "analyze/facts/activity.h"
+#include "analyze/facts/kernels/op_rates.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {
 
-// The device's name in the trace; absent if not recorded.
+// The device's name in the trace, or, where ROCm gives an empty one, that of the only known device with its properties.
 Cell device_name(const Trace& trace, std::int32_t device) {
     const DeviceTable& devices = trace.tables().device;
     for (Row row = 0; row < devices.rows; ++row)
-        if (devices.device[row] == device && devices.name.has(row)) return trace.text(devices.name[row]);
+        if (devices.device[row] == device && devices.name.has(row)) {
+            std::string_view name = trace.text(devices.name[row]);
+            std::optional<DevicePeaks> peaks = name.empty() ? peaks_of(trace, device) : std::nullopt;
+            return peaks ? peaks->device : name;
+        }
     return kAbsent;
 }
 

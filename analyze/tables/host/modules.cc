@@ -10,6 +10,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/device_op.h"
+#include "analyze/facts/host/graph_origins.h"
 #include "analyze/facts/host/module_tree.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
@@ -62,13 +63,29 @@ struct DeviceWork {
     WideSum all, outside;
 };
 
+// The row of graph_node that says where work of a CUDA graph was captured.
+Row node_of(const Facts& facts, DeviceOp kind, Row row) {
+    const GraphOrigins& origins = facts.get<GraphOrigins>();
+    auto find = [&](const auto& table) {
+        return table.graph_node_id.has(row)
+                   ? origins.of_node(table.process.value_or(row, kNoString), table.graph_node_id[row], table.start[row])
+                   : kNoRow;
+    };
+    const Trace& trace = facts.trace();
+    if (!origins.any() || kind == DeviceOp::none) return kNoRow;
+    return kind == DeviceOp::kernel   ? find(trace.kernel())
+           : kind == DeviceOp::memcpy ? find(trace.memcpy())
+                                      : find(trace.memset());
+}
+
 DeviceWork device_work(const Facts& facts, const ModuleTree& tree) {
     DeviceWork work;
     work.paths.resize(tree.paths().size());
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         DeviceOps ops(facts.trace(), device.device);
         while (ops.next()) {
-            ModuleOwner owner = tree.owner_of_call(launch_of(facts.trace(), ops.kind(), ops.row()));
+            ModuleOwner owner = tree.owner_of_node(node_of(facts, ops.kind(), ops.row()));
+            if (owner.path == kNoPath) owner = tree.owner_of_call(launch_of(facts.trace(), ops.kind(), ops.row()));
             work.all.add(ops.span().length());
             if (owner.path == kNoPath) {
                 work.outside.add(ops.span().length());

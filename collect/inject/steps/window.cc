@@ -1,5 +1,13 @@
 #include "collect/inject/steps/window.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
 #include "collect/inject/host/annotations.h"
 #include "core/base/clock.h"
 
@@ -14,15 +22,58 @@ void Window::start(Switch on_switch, std::int64_t now) noexcept {
     delay_until_ = settings.delay_ns > 0 ? now + settings.delay_ns : 0;
     delayed_.store(delay_until_ != 0, std::memory_order_relaxed);
     switch_ = on_switch;
+    if (range_ == CaptureRange::profiler_api) map_starters();
     if (range_ == CaptureRange::always) reasons_.store(1, std::memory_order_relaxed);
     open_or_close();
+}
+
+void Window::map_starters() noexcept {
+    char path[sizeof settings().folder + 16];
+    std::snprintf(path, sizeof path, "%s/started", settings().folder);
+    int file = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return;
+    if (ftruncate(file, sizeof(Starters)) == 0) {
+        void* mapped = mmap(nullptr, sizeof(Starters), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (mapped != MAP_FAILED) starters_ = static_cast<Starters*>(mapped);
+    }
+    close(file);
+}
+
+void Window::note_start(bool started) noexcept {
+    if (starters_ == nullptr) return;
+    const std::int32_t self = getpid();
+    for (std::atomic<std::int32_t>& pid : starters_->pids)
+        if (pid.load(std::memory_order_relaxed) == self) {
+            if (!started) pid.store(0, std::memory_order_release);
+            return;
+        }
+    for (std::atomic<std::int32_t>& pid : starters_->pids) {
+        std::int32_t free = 0;
+        if (!started || pid.compare_exchange_strong(free, self)) return;
+    }
+}
+
+// One that died in its range does not hold the others' open.
+bool Window::started_elsewhere() const noexcept {
+    if (starters_ == nullptr) return false;
+    const std::int32_t self = getpid();
+    bool any = false;
+    for (std::atomic<std::int32_t>& pid : starters_->pids) {
+        std::int32_t other = pid.load(std::memory_order_relaxed);
+        if (other <= 0 || other == self) continue;
+        if (kill(other, 0) != 0 && errno == ESRCH)
+            pid.compare_exchange_strong(other, 0);
+        else
+            any = true;
+    }
+    return any;
 }
 
 // Aligns the window with the reasons to be open.
 void Window::open_or_close() noexcept {
     pthread_mutex_lock(&lock_);
-    bool should = reasons_.load(std::memory_order_relaxed) > 0 && !delayed_.load(std::memory_order_relaxed) &&
-                  !over_.load(std::memory_order_relaxed);
+    bool wanted = reasons_.load(std::memory_order_relaxed) > 0 || elsewhere_.load(std::memory_order_relaxed);
+    bool should = wanted && !delayed_.load(std::memory_order_relaxed) && !over_.load(std::memory_order_relaxed);
     if (should != open_.load(std::memory_order_relaxed)) {
         if (should) {
             openings_.fetch_add(1, std::memory_order_relaxed);
@@ -55,6 +106,10 @@ void Window::change_reasons(int change) noexcept {
 }
 
 void Window::tick(std::int64_t now) noexcept {
+    if (bool elsewhere = started_elsewhere(); elsewhere != elsewhere_.load(std::memory_order_relaxed)) {
+        elsewhere_.store(elsewhere, std::memory_order_relaxed);
+        open_or_close();
+    }
     if (delayed_.load(std::memory_order_relaxed) && now >= delay_until_) {
         delayed_.store(false, std::memory_order_relaxed);
         open_or_close();
@@ -72,10 +127,12 @@ void Window::shut() noexcept {
 
 void Window::call_start() noexcept {
     reasons_.store(1, std::memory_order_relaxed);
+    note_start(true);
     open_or_close();
 }
 void Window::call_stop() noexcept {
     reasons_.store(0, std::memory_order_relaxed);
+    note_start(false);
     open_or_close();
 }
 

@@ -58,6 +58,14 @@ public:
     void end() noexcept;
 
 private:
+    // The processes of the recording between cuProfilerStart and Stop, in a file of its folder that all of them map: servers call
+    // them in one worker, and the others belong to the same range.
+    struct Starters {
+        std::atomic<std::int32_t> pids[256];
+    };
+    void map_starters() noexcept;
+    void note_start(bool started) noexcept;
+    bool started_elsewhere() const noexcept;
     static constexpr std::size_t kLogged = 64;
     void change_reasons(int change) noexcept;
     void log(bool opens, std::int64_t now) noexcept;
@@ -72,7 +80,9 @@ private:
     std::size_t logged_ = 0;
     bool first_taken_ = false;
     std::atomic<bool> open_{false}, delayed_{false}, over_{false};
-    std::atomic<int> reasons_{0};  // number of reasons to be open
+    std::atomic<int> reasons_{0};         // number of reasons to be open
+    std::atomic<bool> elsewhere_{false};  // another process of the recording has started its range
+    Starters* starters_ = nullptr;        // null: each process for itself
     std::atomic<std::int64_t> opened_at_{0}, closed_at_{0};
     std::atomic<std::uint32_t> openings_{0};
     std::atomic<std::int64_t> iterations_{0};

@@ -182,6 +182,7 @@ void Assembly::take(ParsedPiece& piece) {
 void Assembly::accept(Block& block) {
     for (const FlowEnd& end : block.flow_ends) take_flow_end(end, block.rows);
     note_threads(block);
+    note_devices(block);
     const Tables& late = block.late.tables;
     if (late.kernel.rows + late.memcpy.rows + late.memset.rows + late.collective.rows > 0) {
         block.late.tables.close();
@@ -205,6 +206,20 @@ void Assembly::accept(Block& block) {
     number_launches(block.rows.tables);
     foreign_kinds_.add(block.rows.losses[static_cast<std::size_t>(Loss::unknown_event)]);
     builder_.append(std::move(block.rows));
+}
+
+void Assembly::note_devices(Block& block) {
+    for (const Batch* rows : {&block.rows, &block.late}) {
+        const Column<std::int32_t>& used = rows->tables.kernel.device;
+        for (Row row = 0; row < used.size(); ++row)
+            if (used.has(row) && (row == 0 || used[row] != used[row - 1])) used_devices_.insert(used[row]);
+    }
+    if (block.rows.tables.device.rows == 0) return;
+    Tables described;
+    described.device = block.rows.tables.device;
+    described.close();
+    append_tables(devices_.tables, described, devices_.strings.merge(block.rows.strings));
+    block.rows.tables.device.clear();
 }
 
 // A block counts its measured launches from 0.
@@ -269,6 +284,7 @@ Status Assembly::finish() {
     complete_groups(rest_, groups_, file_);
     finish_flows();
     finish_names();
+    finish_devices();
     finish_facts();
     builder_.append(std::move(rest_));
     return {};
@@ -337,6 +353,41 @@ std::string_view Assembly::main_process() const {
         best = key;
     }
     return best;
+}
+
+// Events of ROCm number agents, CPUs first; the header numbers the GPUs, or gives each rank's as 0. If all GPUs are alike, any entry
+// describes each; otherwise the number of CPUs must follow from the agents used, or no entry is assigned.
+void Assembly::finish_devices() {
+    DeviceTable& device = devices_.tables.device;
+    std::set<std::int32_t> missing = used_devices_;
+    bool rocm = false, alike = true;
+    for (Row row = 0; row < device.rows; ++row) {
+        missing.erase(device.device.value_or(row, -1));
+        rocm |= device.warp_size.value_or(row, 0) == 64 ||
+                devices_.strings[device.vendor.value_or(row, kNoString)] == "amd";
+        alike &= device.name.get(row) == device.name.get(0) && device.sms.get(row) == device.sms.get(0) &&
+                 device.memory_bytes.get(row) == device.memory_bytes.get(0) &&
+                 device.cc_major.get(row) == device.cc_major.get(0) &&
+                 device.cc_minor.get(row) == device.cc_minor.get(0);
+    }
+    auto entries = static_cast<std::int32_t>(device.rows);
+    if (rocm && !missing.empty() && alike) {
+        PodVector<Row> order;
+        for (Row row = 0; row < device.rows; ++row) order.push_back(row);
+        order.resize(order.size() + missing.size(), 0);
+        device.each_column([&](const ColumnSpec&, auto& column) { column.gather(order); });
+        device.rows = order.size();
+        Row row = static_cast<Row>(entries);
+        for (std::int32_t agent : missing) device.device.change(row++, agent);
+        device.uuid.clear();
+    } else if (rocm && !missing.empty()) {
+        std::int32_t cpus = *used_devices_.rbegin() - (entries - 1);
+        if (cpus == *used_devices_.begin())
+            for (Row row = 0; row < device.rows; ++row) device.device.change(row, device.device[row] + cpus);
+        else
+            device.clear();
+    }
+    builder_.append(std::move(devices_));
 }
 
 void Assembly::finish_facts() {

@@ -31,6 +31,8 @@ private:
     void finish_flows();
     void finish_names();
     void finish_facts();
+    void note_devices(Block& block);
+    void finish_devices();
     std::string_view main_process() const;
     // Fills a column that has no value yet from the notes of the calls.
     template <class Table, class T, class Value>
@@ -56,6 +58,8 @@ private:
     std::optional<std::int64_t> base_time_, rank_, world_size_;
     std::string host_;
     std::vector<GroupEntry> groups_;
+    Batch devices_;  // those of the header
+    std::set<std::int32_t> used_devices_;
     std::int64_t launches_ = 0;  // that counters were collected for
     std::uint64_t events_ = 0, labels_ = 0, foreign_ = 0;
     Batch::LossCount foreign_kinds_;

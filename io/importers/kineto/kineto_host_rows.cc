@@ -114,6 +114,7 @@ void RowWriter::write_call(const Event& event, Span span, std::string_view api) 
     put_text(call.name, row, event, Field::name, block_.rows);
     put(call.correlation, row, event, Field::correlation);
     put(call.external_id, row, event, Field::external_id);
+    if (event.has(Field::kernel)) put_text(call.kernel, row, event, Field::kernel, block_.rows);
     if (event.has(Field::size) || event.has(Field::grid)) write_note(event);
 }
 

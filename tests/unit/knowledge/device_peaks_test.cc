@@ -76,6 +76,25 @@ TEST(DevicePeaks, ReadsTheNamesOfRealTraces) {
     const auto mi250 = find_peaks({"AMD Radeon Graphics", 9, 0, 104, 68702699520});
     ASSERT_TRUE(mi250);
     EXPECT_DOUBLE_EQ(mi250->fp16.value(), 181);
+    EXPECT_EQ(find_peaks({"AMD Instinct MI250X / MI250", 9, 0, 104, 68702699520})->device, "MI250");
+    EXPECT_EQ(find_peaks({"AMD Instinct MI250X/MI250", 9, 0, 104, 68702699520})->device, "MI250");
+    EXPECT_EQ(find_peaks({"AMD Instinct MI250X", 9, 0, 110, 68702699520})->device, "Instinct MI250X");
+}
+
+TEST(DevicePeaks, KnowsBoardsOfAmdWithoutAName) {
+    auto named = [](int major, int minor, int sms, std::uint64_t bytes, int warp) {
+        DeviceQuery query{"", major, minor, sms, bytes};
+        query.warp_size = warp;
+        auto peaks = find_peaks(query);
+        return peaks ? peaks->device : std::string_view();
+    };
+    EXPECT_EQ(named(9, 4, 304, 206141652992, 64), "Instinct MI300X");
+    EXPECT_EQ(named(9, 4, 304, 256 * kGib, 64), "Instinct MI325X");
+    EXPECT_EQ(named(9, 4, 228, 128 * kGib, 64), "Instinct MI300A");
+    EXPECT_EQ(named(9, 0, 110, 64 * kGib, 64), "Instinct MI250X");
+    EXPECT_EQ(named(9, 5, 256, 288 * kGib, 64), "") << "MI350X or MI355X: they differ in their clock alone";
+    EXPECT_EQ(named(9, 4, 304, 64 * kGib, 64), "");
+    EXPECT_EQ(named(9, 0, 132, 141 * kGib, 32), "") << "not of AMD";
 }
 
 TEST(DevicePeaks, ScalesAMigSliceAndDropsItsBandwidth) {

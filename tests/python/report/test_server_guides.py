@@ -1,0 +1,33 @@
+"""The commands in the guides of inference servers, on generated recordings of the names that the guides use."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from test_graph_captures import DECODE, GRAPH, capture, on, steps
+
+GUIDES = Path(__file__).resolve().parents[3] / "docs" / "guides"
+FILE = {"vllm": "rank0.trace.json", "sglang": "TP-0.trace.json"}
+
+
+def commands_of(guide):
+    blocks = re.findall(r"^```sh\n(.*?)^```", (GUIDES / f"{guide}.md").read_text(), re.MULTILINE | re.DOTALL)
+    return [shlex.split(line)[1:] for block in blocks for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("guide", FILE)
+def test_the_commands_of_a_guide_answer(program, tmp_path, monkeypatch, guide):
+    for folder in ("profile", "capture_traces"):
+        (tmp_path / folder).mkdir()
+    steps(tmp_path / "profile" / FILE[guide], [(DECODE, [on(0, GRAPH)])] * 20)
+    capture(tmp_path / "capture_traces" / "bs_8_rank0.json", [GRAPH])
+    capture(tmp_path / "capture_traces" / "bs_16_rank0.json", [GRAPH], 16)
+    monkeypatch.chdir(tmp_path)
+    outputs = {}
+    for command in commands_of(guide):
+        outcome = program.run(*command, *(["--cache", "kept"] if command[0] == "ranks" else []))
+        assert outcome.status == 0, f"{command}: {outcome.errors}"
+        outputs[" ".join(command)] = outcome.stdout.decode()
+    (merged,) = [text for command, text in outputs.items() if "graph_nodes" in command]
+    assert all(f"aten::op{i}" in merged for i in range(5)), "nodes have their operators"
