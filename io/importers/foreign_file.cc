@@ -1,4 +1,4 @@
-// Sources of the tables: rocmProfileData's schema (rocpd_*), rocprofv3's rocpd output (rocpd_*_GUID), SnapViewer's
+// Sources of the tables: rocprof-compute's analysis database, SnapViewer's
 // convert_snap.py, nvprof's export, and Huawei's description of msprof's .db files.
 #include "io/importers/foreign_file.h"
 
@@ -35,14 +35,14 @@ struct OtherDatabase {
     std::string_view what, instead;
 };
 constexpr OtherDatabase kOthers[] = {
-    {{"rocpd_op", "rocpd_string"},
+    {{"rocpd_*", ""},
      "",
-     "a ROCm profile (rocmProfileData, .rpd)",
-     "it is not supported; record with torch.profiler, whose traces of AMD GPUs are"},
-    {{"rocpd_info_*", ""},
+     "a ROCm profile (rocpd) without its tables",
+     "copy or export the file again"},
+    {{"compute_workload", "compute_kernel"},
      "",
-     "a ROCm profile (rocpd, of rocprofv3)",
-     "it is not supported; record with torch.profiler, whose traces of AMD GPUs are"},
+     "an analysis database of rocprof-compute",
+     "it is not supported; name the rocpd database of rocprofv3 that it was made from"},
     {{"allocs", ""},
      "callstack",
      "a PyTorch memory snapshot that a viewer converted to SQLite",

@@ -14,6 +14,7 @@ constexpr Importer kImporters[] = {
     {"capture", "gpu-profile capture, *.gpuprof", sniff_capture, import_capture},
     {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
     {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
+    {"rocpd", "AMD profile: rocpd of rocprofv3, or rocmProfileData, SQLite", sniff_rocpd, import_rocpd},
     {"nsys_stats", "Nsight Systems cuda_gpu_trace (nsys stats), CSV", sniff_nsys_stats, import_nsys_stats},
     {"ncu", "Nsight Compute, CSV", sniff_ncu, import_ncu},
     {"smi", "nvidia-smi log: --query-gpu CSV, dmon or -q -x", sniff_smi, import_smi},
@@ -65,7 +66,9 @@ Error unrecognised(Source& source) {
 }
 
 // SQLite begins with text, so such a file is recognised although the rest was converted.
-bool begins_with_text(const Importer& importer) { return importer.import == import_nsys; }
+bool begins_with_text(const Importer& importer) {
+    return importer.import == import_nsys || importer.import == import_rocpd;
+}
 
 // Null: the error that says so.
 Result<Trace> import_as(const Importer* importer, Source& source, const ColumnSelection& selected = {}) {
