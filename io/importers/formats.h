@@ -61,6 +61,15 @@ Status import_xprof_json(Source& source, TraceBuilder& builder);
 int sniff_proton(std::string_view head);
 Status import_proton(Source& source, TraceBuilder& builder);
 
+int sniff_proton_scopes(std::string_view head);
+Status import_proton_scopes(Source& source, TraceBuilder& builder);
+
+int sniff_torch_rows(std::string_view head);
+Status import_torch_rows(Source& source, TraceBuilder& builder);
+
+int sniff_perfetto(std::string_view head);
+Status import_perfetto(Source& source, TraceBuilder& builder);
+
 int sniff_pprof(std::string_view head);
 Status import_pprof(Source& source, TraceBuilder& builder);
 
