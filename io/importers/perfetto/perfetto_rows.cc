@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/base/text/function_name.h"
 #include "io/importers/row_ids.h"
 #include "io/importers/spool/cupti_names.h"
 
@@ -359,8 +360,10 @@ void PerfettoRows::put_shape(Row row, const Event& event) {
 Row PerfettoRows::write_kernel(const Event& event, const Place& at) {
     KernelTable& table = batch_.tables.kernel;
     Row row = span_row(table, event);
-    std::string_view name = event.text("mangled_name");
-    table.name.set(row, batch_.intern(name.empty() ? event.name : name));
+    std::string_view mangled = event.text("mangled_name");
+    auto [readable, added] = readable_.try_emplace(std::string(mangled), kNoString);
+    if (added) readable->second = batch_.intern(demangled(mangled));
+    table.name.set(row, mangled.empty() ? batch_.intern(event.name) : readable->second);
     put_place(table, row, event, at);
     put_shape(row, event);
     auto registers = event.number(writer_ == Writer::rocprofv3 ? "VGPR_Count" : "registers");
@@ -679,9 +682,35 @@ void PerfettoRows::finish() {
         batch_.lose(Loss::unfinished_op, "slices without an end: ranges last until the end, other durations are 0",
                     unfinished);
     number_agents();
+    if (writer_ == Writer::gpu_profile) name_processes();
     mark_cut_durations();
     if (writer_ == Writer::unknown)
         batch_.lose(Loss::recorder_warning, "a Perfetto trace of an unknown writer: no GPU work was recognised in it");
+}
+
+// Our exporter names the process of a stream only if the device has several. Work whose call is in the file knows it from
+// the arrow; the rest of the device's work is of the same process.
+void PerfettoRows::name_processes() {
+    std::map<std::int32_t, std::set<StringId>> owners;
+    auto gather = [&](const auto& table) {
+        for (Row row = 0; row < table.process.size(); ++row)
+            if (table.process.has(row)) owners[table.device.value_or(row, 0)].insert(table.process[row]);
+    };
+    auto fill = [&](auto& table) {
+        Column<StringId> filled;
+        for (Row row = 0; row < table.rows; ++row) {
+            auto owner = owners.find(table.device.value_or(row, 0));
+            StringId process = table.process.value_or(row, kNoString);
+            if (process == kNoString && owner != owners.end() && owner->second.size() == 1)
+                process = *owner->second.begin();
+            if (process != kNoString) filled.set(row, process);
+        }
+        filled.pad(table.rows);
+        table.process = std::move(filled);
+    };
+    Tables& tables = batch_.tables;
+    gather(tables.kernel), gather(tables.memcpy), gather(tables.memset);
+    fill(tables.kernel), fill(tables.memcpy), fill(tables.memset);
 }
 
 // AMD's agents include CPUs; GPUs are numbered in the order of their agents.

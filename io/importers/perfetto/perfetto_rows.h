@@ -101,6 +101,7 @@ private:
     void add_device(std::int32_t device, std::string_view name = {});
     void set_duration(Kind kind, Row row, DurNs dur);
     void number_agents();
+    void name_processes();
     void mark_cut_durations();
     void add_sample(TimeNs time, std::optional<std::int32_t> device, std::string_view metric, std::string_view unit,
                     double value);
@@ -113,6 +114,7 @@ private:
     std::unordered_map<std::uint64_t, std::vector<Edge>> by_track_;
     std::unordered_map<std::uint64_t, StringId> callers_;    // processes of calls, by flow
     std::set<std::pair<std::uint64_t, TimeNs>> seen_calls_;  // of wprof, which draws a call on two tracks
+    std::unordered_map<std::string, StringId> readable_;     // names of kernels, by their mangled forms
     std::set<std::int32_t> devices_, gpu_agents_;
     std::size_t edges_ = 0;
     TimeNs last_ = 0;

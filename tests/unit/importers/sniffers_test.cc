@@ -58,7 +58,8 @@ TEST(Sniffers, EveryFileAgainstEveryImporter) {
         ASSERT_TRUE(source.ok()) << file;
         expect_own(own, (*source)->head(), file);
     }
-    expect_own("torch_rows", "[[1000, 1010], [[0, 1024, 0, 0, 0, 0, 0, 0, 0], [0, 1024, 0, 0, 0, 0, 0, 0, 5]]]", "sums");
+    expect_own("torch_rows", "[[1000, 1010], [[0, 1024, 0, 0, 0, 0, 0, 0, 0], [0, 1024, 0, 0, 0, 0, 0, 0, 5]]]",
+               "sums");
     expect_own("torch_timeline", "[[1000, 1, 1024, 0], [1010, 2, 512, 3]]", "events");
     expect_own("proton_scopes",
                "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[{\"args\":{\"Finalization Time (ns)\":320,\"Frequency "
@@ -68,9 +69,9 @@ TEST(Sniffers, EveryFileAgainstEveryImporter) {
 
 // What no importer takes is named.
 TEST(Sniffers, FilesOfOtherToolsAreLeftAlone) {
-    for (std::string_view head :
-         {"{\"schema\": \"1.0.1\", \"nodes\": [{\"rf_id\": 0}]}", "{\"version\":\"3.1\",\"timer_freq_hz\":0,\"capture_cuda\":true}",
-          "PAR1\x15\x04", "{\"rocprofiler-sdk-tool\": [{\"metadata\": {}}]}"})
+    for (std::string_view head : {"{\"schema\": \"1.0.1\", \"nodes\": [{\"rf_id\": 0}]}",
+                                  "{\"version\":\"3.1\",\"timer_freq_hz\":0,\"capture_cuda\":true}", "PAR1\x15\x04",
+                                  "{\"rocprofiler-sdk-tool\": [{\"metadata\": {}}]}"})
         for (const Importer& importer : all_importers()) EXPECT_EQ(importer.sniff(head), 0) << importer.name << head;
 }
 
