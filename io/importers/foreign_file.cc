@@ -1,4 +1,4 @@
-// Sources of the tables: rocmProfileData's schema (rocpd_*), rocprofv3's rocpd output (rocpd_*_GUID), SnapViewer's
+// Sources of the tables: rocprof-compute's analysis database, SnapViewer's
 // convert_snap.py, nvprof's export, and Huawei's description of msprof's .db files.
 #include "io/importers/foreign_file.h"
 
@@ -35,14 +35,11 @@ struct OtherDatabase {
     std::string_view what, instead;
 };
 constexpr OtherDatabase kOthers[] = {
-    {{"rocpd_op", "rocpd_string"},
+    {{"rocpd_*", ""}, "", "a ROCm profile (rocpd) without its tables", "copy or export the file again"},
+    {{"compute_workload", "compute_kernel"},
      "",
-     "a ROCm profile (rocmProfileData, .rpd)",
-     "it is not supported; record with torch.profiler, whose traces of AMD GPUs are"},
-    {{"rocpd_info_*", ""},
-     "",
-     "a ROCm profile (rocpd, of rocprofv3)",
-     "it is not supported; record with torch.profiler, whose traces of AMD GPUs are"},
+     "an analysis database of rocprof-compute",
+     "it is not supported; name the rocpd database of rocprofv3 that it was made from"},
     {{"allocs", ""},
      "callstack",
      "a PyTorch memory snapshot that a viewer converted to SQLite",
@@ -56,6 +53,42 @@ constexpr OtherDatabase kOthers[] = {
      "an nvprof profile",
      "it is not supported; record with Nsight Systems and export to SQLite"},
     {{"STRING_IDS", "CANN_API"}, "", "an Ascend profile (msprof)", "it is not supported"},
+};
+
+struct OtherFile {
+    std::string_view begins;                // after blanks; "" for anything
+    std::array<std::string_view, 3> parts;  // that it contains; "" for none
+    std::string_view what;
+};
+constexpr OtherFile kOtherFiles[] = {
+    {"{",
+     {"\"schema\"", "\"nodes\"", "\"rf_id\""},
+     "a PyTorch execution trace, which has no times; name the trace of torch.profiler that was recorded with it"},
+    {"{",
+     {"\"schema\"", "\"nodes\"", "\"ctrl_deps\""},
+     "a PyTorch execution trace, which has no times; name the trace of torch.profiler that was recorded with it"},
+    {"{",
+     {"\"version\"", "\"capture_cuda\"", "\"timer_freq_hz\""},
+     "wprof's JSON lines, which are not supported; record with wprof -T trace.pb, or convert the same data to a "
+     "Perfetto "
+     "trace"},
+    {"{",
+     {"\"rocprofiler-sdk-tool\"", "", ""},
+     "rocprofv3's JSON, which is not supported; record with --output-format rocpd, or pftrace"},
+    {"PAR1",
+     {"", "", ""},
+     "a Parquet file; for tables of Nsight Systems export the report as SQLite: nsys export --type sqlite -o "
+     "OUT.sqlite FILE.nsys-rep"},
+    {"ARROW1",
+     {"", "", ""},
+     "an Arrow file; for tables of Nsight Systems export the report as SQLite: nsys export --type sqlite -o OUT.sqlite "
+     "FILE.nsys-rep"},
+    {"<",
+     {"<html", "<img src=\"data:image/png;base64", "Memory"},
+     "a PyTorch memory timeline as HTML, which holds only a picture; export it with the ending .json or .raw.json.gz"},
+    {"",
+     {"Warp Stall Sampling", "\"Address\",\"Source\"", ""},
+     "a source page of Nsight Compute, which is not supported; name the raw page: ncu --import FILE --csv --page raw"},
 };
 
 bool has_table(const Database& database, std::string_view wanted) {
@@ -87,6 +120,17 @@ bool was_converted_to_text(std::string_view head) {
         head.remove_prefix(size);
     }
     return true;
+}
+
+std::string_view foreign_file(std::string_view head) {
+    std::size_t at = head.find_first_not_of(" \t\r\n");
+    if (at == head.npos) return "";
+    for (const OtherFile& other : kOtherFiles) {
+        bool found = head.substr(at).starts_with(other.begins);
+        for (std::string_view part : other.parts) found = found && head.find(part) != head.npos;
+        if (found) return other.what;
+    }
+    return "";
 }
 
 std::string foreign_database(const Database& database) {

@@ -16,6 +16,9 @@ inline constexpr std::string_view kConvertedToText =
     "original "
     "file again as binary data";
 
+// What a file of a known tool is that has nothing to read, by its beginning, and what to do instead; "" if unknown.
+std::string_view foreign_file(std::string_view head);
+
 // What a database of another tool is, by its tables, and what to do instead. Of an unknown one, its tables.
 std::string foreign_database(const Database& database);
 

@@ -21,6 +21,16 @@ Status import_kineto(Source& source, TraceBuilder& builder);
 int sniff_nsys(std::string_view head);
 Status import_nsys(Source& source, TraceBuilder& builder);
 
+// SQLite databases: those of all tools begin alike, so any of their importers takes what the tables say.
+class Database;
+Status import_database(const Database& database, Source& source, TraceBuilder& builder);
+Status read_nsys(const Database& database, Source& source, TraceBuilder& builder);
+bool is_rocpd(const Database& database);
+Status read_rocpd(const Database& database, Source& source, TraceBuilder& builder);
+
+int sniff_rocpd(std::string_view head);
+Status import_rocpd(Source& source, TraceBuilder& builder);
+
 int sniff_nsys_stats(std::string_view head);
 Status import_nsys_stats(Source& source, TraceBuilder& builder);
 
@@ -50,6 +60,15 @@ Status import_xprof_json(Source& source, TraceBuilder& builder);
 
 int sniff_proton(std::string_view head);
 Status import_proton(Source& source, TraceBuilder& builder);
+
+int sniff_proton_scopes(std::string_view head);
+Status import_proton_scopes(Source& source, TraceBuilder& builder);
+
+int sniff_torch_rows(std::string_view head);
+Status import_torch_rows(Source& source, TraceBuilder& builder);
+
+int sniff_perfetto(std::string_view head);
+Status import_perfetto(Source& source, TraceBuilder& builder);
 
 int sniff_pprof(std::string_view head);
 Status import_pprof(Source& source, TraceBuilder& builder);

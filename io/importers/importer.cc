@@ -14,17 +14,23 @@ constexpr Importer kImporters[] = {
     {"capture", "gpu-profile capture, *.gpuprof", sniff_capture, import_capture},
     {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
     {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
+    {"rocpd", "AMD profile: rocpd of rocprofv3, or rocmProfileData, SQLite", sniff_rocpd, import_rocpd},
     {"nsys_stats", "Nsight Systems cuda_gpu_trace (nsys stats), CSV", sniff_nsys_stats, import_nsys_stats},
     {"ncu", "Nsight Compute, CSV", sniff_ncu, import_ncu},
     {"smi", "nvidia-smi log: --query-gpu CSV, dmon or -q -x", sniff_smi, import_smi},
     {"torch_snapshot", "PyTorch CUDA memory snapshot, pickle", sniff_torch_snapshot, import_torch_snapshot},
     {"torch_timeline", "PyTorch raw memory timeline, JSON", sniff_torch_timeline, import_torch_timeline},
+    {"torch_rows", "PyTorch memory timeline of sums by category, JSON", sniff_torch_rows, import_torch_rows},
     {"flight_recorder", "PyTorch flight recorder dump (NCCL), pickle or JSON", sniff_flight_recorder,
      import_flight_recorder},
     {"nccl_inspector", "NCCL Inspector, JSON lines", sniff_nccl_inspector, import_nccl_inspector},
     {"xplane", "JAX and TensorFlow profile (XProf), xplane.pb", sniff_xplane, import_xplane},
     {"xprof_json", "JAX and TensorFlow trace (XProf), JSON", sniff_xprof_json, import_xprof_json},
     {"proton", "Proton (Triton) or Hatchet tree, JSON", sniff_proton, import_proton},
+    {"proton_scopes", "Proton (Triton) scopes of warps inside kernels, Chrome trace", sniff_proton_scopes,
+     import_proton_scopes},
+    {"perfetto", "Perfetto trace of Cuspy, rocprofv3, rocprof-sys, wprof, Proton or gpu-profile, protobuf",
+     sniff_perfetto, import_perfetto},
     {"pprof", "pprof profile, e.g. of JAX device memory", sniff_pprof, import_pprof},
     {"series", "samples written by gpu-profile --csv", sniff_series, import_series},
 };
@@ -59,13 +65,17 @@ Error unrecognised(Source& source) {
                 fmt::format(
                     "cannot read {}: {}", source.name(),
                     source.damaged() ? "the compressed data is damaged; copy the file again" : "the input is empty")};
+    if (std::string_view what = foreign_file(source.head()); !what.empty())
+        return {ExitCode::unreadable, fmt::format("cannot read {}: {}", source.name(), what)};
     return {ExitCode::unreadable,
             fmt::format("cannot read {}: unknown format; supported: {}; gzip and zstd are decompressed", source.name(),
                         known_formats())};
 }
 
 // SQLite begins with text, so such a file is recognised although the rest was converted.
-bool begins_with_text(const Importer& importer) { return importer.import == import_nsys; }
+bool begins_with_text(const Importer& importer) {
+    return importer.import == import_nsys || importer.import == import_rocpd;
+}
 
 // Null: the error that says so.
 Result<Trace> import_as(const Importer* importer, Source& source, const ColumnSelection& selected = {}) {

@@ -19,23 +19,31 @@ int sniff_nsys(std::string_view head) { return is_sqlite(head) ? 50 : 0; }
 Status import_nsys(Source& source, TraceBuilder& builder) {
     Result<Database> database = Database::open(source);
     if (!database.ok()) return database.error();
-    bool known =
-        database->has("StringIds") || database->has("META_DATA_EXPORT") || database->computed().contains("StringIds");
-    if (!known)
-        return Error{ExitCode::unreadable, fmt::format("cannot read {}: not an Nsight Systems database but {}",
-                                                       source.name(), foreign_database(*database))};
+    return import_database(*database, source, builder);
+}
+
+// By the tables that it has, whatever its beginning looked like.
+Status import_database(const Database& database, Source& source, TraceBuilder& builder) {
+    if (database.has("StringIds") || database.has("META_DATA_EXPORT") || database.computed().contains("StringIds"))
+        return read_nsys(database, source, builder);
+    if (is_rocpd(database)) return read_rocpd(database, source, builder);
+    return Error{ExitCode::unreadable, fmt::format("cannot read {}: not an Nsight Systems database but {}",
+                                                   source.name(), foreign_database(database))};
+}
+
+Status read_nsys(const Database& database, Source& source, TraceBuilder& builder) {
     Batch batch;
     skip_unselected(batch.tables, builder.selected());
-    nsys::Reader reader(*database, batch);
+    nsys::Reader reader(database, batch);
     reader.read();
-    if (database->over_memory()) return MemoryLimit(source).error();
+    if (database.over_memory()) return MemoryLimit(source).error();
     if (std::string view = reader.computed_table(); !view.empty())
         return Error{
             ExitCode::unreadable,
             fmt::format("cannot read {}: {} is a view or a virtual table, and views from foreign files are not "
                         "evaluated; export the report again with nsys",
                         source.name(), view)};
-    if (database->truncated()) batch.lose(Loss::truncated, source.name());
+    if (database.truncated()) batch.lose(Loss::truncated, source.name());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     batch.tables.close();
     builder.set_tool(reader.recorder());

@@ -56,9 +56,34 @@ bool has_preferred_duplicate(const std::string& path, const std::set<std::string
     });
 }
 
+// A folder of one Parquet or Arrow file for each table: what nsys export --type parquetdir or arrowdir writes.
+bool is_table_folder(const FolderFiles& found) {
+    bool texts = false, activity = false;
+    for (const std::string& path : found.files) {
+        fs::path file(path);
+        std::string stem = file.stem().string(), ending = file.extension().string();
+        if (ending != ".parquet" && ending != ".arrow") continue;
+        texts = texts || stem == "StringIds";
+        activity = activity || stem.starts_with("CUPTI_ACTIVITY_KIND_");
+    }
+    return texts && activity;
+}
+
 Status list_folder(const std::string& folder, std::vector<File>& files, Batch& about) {
     Result<FolderFiles> found = files_of_folder(folder);
     if (!found.ok()) return found.error();
+    if (is_table_folder(*found)) {
+        fs::path report = fs::path(folder + "/").parent_path();
+        report.replace_extension();
+        return Error{
+            ExitCode::unreadable,
+            fmt::format(
+                "cannot read {}: a folder of tables that nsys exported; export the report next to it as "
+                "SQLite: {}",
+                folder,
+                fmt::format("nsys export --type sqlite -o {} {}", shell_quoted_file(report.string() + ".sqlite"),
+                            shell_quoted_file(report.string() + ".nsys-rep")))};
+    }
     for (const std::string& path : found->files) files.push_back({path, true});
     for (const std::string& path : found->duplicates)
         lose(about, Loss::second_copy, fs::path(path).filename().string());

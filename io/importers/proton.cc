@@ -97,6 +97,7 @@ private:
 
     // The unit of "time (ns)" is in the name; "(inc)" means that children are included and is not a unit.
     void metric(std::int64_t node, std::string_view name, const element& value) {
+        if (value.is_array()) return batch_.lose_named(Loss::unread_table, "", fmt::format("vector metric {}", name));
         double number = 0;
         if (value.get(number) != simdjson::SUCCESS || !std::isfinite(number))
             return batch_.lose(Loss::bad_number, name);

@@ -125,4 +125,57 @@ Status import_torch_timeline(Source& source, TraceBuilder& builder) {
     return {};
 }
 
+// [[time, ...], [[bytes of each category], ...]]: sums at each time in us, instead of events. The first column is unused.
+int sniff_torch_rows(std::string_view head) {
+    std::size_t at = 0, times = 0;
+    std::int64_t number = 0;
+    if (!skip_to(head, at, '[') || !skip_to(head, at, '[')) return 0;
+    while (next_number(head, at, number)) ++times;
+    if (times == 0) return 0;
+    // The times of a long recording fill the head.
+    if (at >= head.size()) return 60;
+    constexpr int kColumns = 9;
+    int columns = 0;
+    if (!skip_to(head, at, ']') || !skip_to(head, at, '[') || !skip_to(head, at, '[')) return 0;
+    while (next_number(head, at, number)) ++columns;
+    return columns == kColumns ? 80 : 0;
+}
+
+// The difference of two sums becomes an event.
+Status import_torch_rows(Source& source, TraceBuilder& builder) {
+    constexpr std::int64_t kMostMicros = std::int64_t{1} << 50;
+    Result<std::string> text = read_all(source, kMaxSnapshotBytes);
+    if (!text.ok()) return text.error();
+    std::vector<std::int64_t> times;
+    std::int64_t number = 0, held[std::size(kCategories) + 1] = {};
+    std::size_t at = 0, row_of_time = 0;
+    Batch batch;
+    MemoryLimit limit(source);
+    bool begun = skip_to(*text, at, '[') && skip_to(*text, at, '[');
+    while (begun && next_number(*text, at, number)) times.push_back(number);
+    begun = begun && skip_to(*text, at, ']') && skip_to(*text, at, '[');
+    MemoryEventTable& table = batch.tables.memory_event;
+    while (begun && row_of_time < times.size() && skip_to(*text, at, '[')) {
+        std::int64_t time = times[row_of_time++];
+        bool near = time > -kMostMicros && time < kMostMicros;
+        if (!near) batch.lose(Loss::time_out_of_range, source.name());
+        for (std::size_t i = 0; i < std::size(held) && next_number(*text, at, number); ++i) {
+            std::int64_t change = 0;
+            if (__builtin_sub_overflow(number, held[i], &change) || change == 0 || i == 0 || !near) continue;
+            held[i] = number;
+            Row row = table.add();
+            table.time.set(row, time * 1000);
+            table.bytes.set(row, change);
+            if (!kCategories[i - 1].empty()) table.category.set(row, batch.intern(kCategories[i - 1]));
+        }
+        if (!skip_to(*text, at, ']')) break;
+        if (limit.is_below(batch, text->size() + times.size() * sizeof times[0])) return limit.error();
+    }
+    if (row_of_time < times.size() || !skip_to(*text, at, ']')) batch.lose(Loss::truncated, fmt::format("byte {}", at));
+    if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
+    builder.set_tool("torch.profiler");
+    builder.append(std::move(batch));
+    return {};
+}
+
 }  // namespace gpuprof::importers

@@ -1,4 +1,4 @@
-// Fuzz target of the importer of Proton's trees: any bytes give a trace or an error and nothing else happens; parents come before
+// Fuzz target of the importers of Proton's trees and scopes of warps: any bytes give a trace or an error and nothing else happens; parents come before
 // their children, and every metric belongs to a node.
 #include <cstdint>
 
@@ -9,9 +9,8 @@
 namespace gpuprof::fuzz {
 
 void run_proton(std::string_view bytes) {
-    std::optional<Trace> trace = imported(import_proton, bytes);
-    if (!trace) return;
-    check_call_tree(trace->tables());
+    for (auto* import : {import_proton, import_proton_scopes})
+        if (std::optional<Trace> trace = imported(import, bytes)) check_call_tree(trace->tables());
 }
 
 }  // namespace gpuprof::fuzz

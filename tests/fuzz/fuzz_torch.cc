@@ -9,7 +9,7 @@
 namespace gpuprof::fuzz {
 
 void run_torch(std::string_view bytes) {
-    for (auto* import : {import_torch_snapshot, import_torch_timeline}) {
+    for (auto* import : {import_torch_snapshot, import_torch_timeline, import_torch_rows}) {
         auto source = memory_source("fuzz", bytes);
         if (!source) return;
         TraceBuilder builder(Origin{});

@@ -100,7 +100,18 @@ std::string_view paddle_name(std::string_view name, std::string& scratch) {
     return scratch;
 }
 
-Category category_of(const Event& event) { return kCategories.find(event.text(Field::cat), Category::other); }
+// Backends name their categories alike: mtia_runtime, privateuse1_driver, hpu_op. MTIA's device work has one category.
+Category category_of(const Event& event) {
+    std::string_view category = event.text(Field::cat);
+    if (Category known = kCategories.find(category, Category::other); known != Category::other) return known;
+    if (category.ends_with("_runtime")) return Category::runtime;
+    if (category.ends_with("_driver")) return Category::driver;
+    if (category.ends_with("_op")) return Category::op;
+    if (category != "mtia_ccp_events") return Category::other;
+    std::string_view name = event.text(Field::name);
+    if (name.find("pe_exe") != name.npos) return Category::kernel;
+    return name.find("dma_request") != name.npos ? Category::memcpy : Category::other;
+}
 
 }  // namespace
 

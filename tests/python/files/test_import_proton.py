@@ -61,3 +61,10 @@ def test_cut_off(program, tmp_path):
     text = FILE.read_text()
     losses = {row["kind"]: row["place"] for row in program.report(write(tmp_path, text[:-20]), "losses")["losses"].rows}
     assert losses["truncated"].endswith(f"at byte {len(text) - 20}")
+
+
+def test_a_metric_of_several_values_is_left_out_by_name(program, tmp_path):
+    file = write(tmp_path, '[{"frame":{"name":"f"},"metrics":{"loss":[0.5,0.25],"count":2},"children":[]}]')
+    assert [row["metric"] for row in tables_of(program, file)["call_metric"]] == ["count"]
+    (loss,) = program.report(file, "losses")["losses"].rows
+    assert (loss["kind"], loss["place"]) == ("unread_table", "vector metric loss (1)")

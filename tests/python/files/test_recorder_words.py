@@ -300,8 +300,8 @@ def test_text_with_a_replacement_character_is_read(program, tmp_path):
 
 
 @pytest.mark.parametrize(("schema", "name"), [
-    ("CREATE TABLE rocpd_op (id); CREATE TABLE rocpd_string (id); CREATE TABLE rocpd_api (id)", "rocmProfileData"),
-    ("CREATE TABLE rocpd_info_node_00003 (id)", "rocprofv3"),
+    ("CREATE TABLE rocpd_info_node_00003 (id)", "a ROCm profile (rocpd) without its tables"),
+    ("CREATE TABLE compute_workload (id); CREATE TABLE compute_kernel (id)", "rocprof-compute"),
     ("CREATE TABLE allocs (idx, size, start_time, end_time, callstack)", "PyTorch memory snapshot"),
     ("CREATE TABLE StringTable (id); CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (id)", "nvprof"),
     ("CREATE TABLE allocs (id, user)", "another tool: it has the tables allocs"),

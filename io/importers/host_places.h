@@ -1,0 +1,59 @@
+// The processes and threads that the rows of a foreign file name, each with its row in `process` and `thread`.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/model/build/batch.h"
+
+namespace gpuprof::inline importers {
+
+class HostPlaces {
+public:
+    explicit HostPlaces(Batch& batch) : batch_(batch) {}
+
+    // The row and key of a new process. Of several with one pid, as in merged files, the later ones have a number in their keys.
+    std::pair<Row, StringId> add_process(std::int64_t pid) {
+        std::string key = fmt::format("{}", pid);
+        for (int other = 2; !taken_.insert(key).second; ++other) key = fmt::format("{}#{}", pid, other);
+        ProcessTable& table = batch_.tables.process;
+        Row row = table.add();
+        StringId id = batch_.intern(key);
+        table.key.set(row, id);
+        table.pid.set(row, pid);
+        return {row, id};
+    }
+    // The key of a process that its pid identifies.
+    StringId process(std::int64_t pid) {
+        auto [known, added] = by_pid_.try_emplace(pid, kNoString);
+        if (added) known->second = add_process(pid).second;
+        return known->second;
+    }
+    StringId thread(StringId process, std::int64_t tid, std::string_view name = {}) {
+        auto [known, added] = threads_.try_emplace({process, tid}, kNoString);
+        if (!added) return known->second;
+        std::string owner(process == kNoString ? std::string_view() : batch_.strings[process]);
+        ThreadTable& table = batch_.tables.thread;
+        Row row = table.add();
+        known->second = batch_.intern(fmt::format("{}/{}", owner, tid));
+        table.key.set(row, known->second);
+        if (process != kNoString) table.process.set(row, process);
+        table.tid.set(row, tid);
+        if (!name.empty()) table.name.set(row, batch_.intern(name));
+        return known->second;
+    }
+
+private:
+    Batch& batch_;
+    std::set<std::string> taken_;
+    std::map<std::int64_t, StringId> by_pid_;
+    std::map<std::pair<StringId, std::int64_t>, StringId> threads_;
+};
+
+}  // namespace gpuprof::importers
