@@ -51,13 +51,13 @@ def test_a_cell_says_how_much_is_exposed_and_behind_what(overlap, four, program)
     for device in (0, 3):
         line = page.locator("#overlap .heat-row button").nth(device)
 
-        def said(line=line):  # charts above may still move it
+        def point(line=line):  # charts above may still move it
             line.scroll_into_view_if_needed()
             box = line.bounding_box()
             page.mouse.move(box["x"] + box["width"] * (WORST + 0.5) / 6, box["y"] + 5)
             return page.locator("#overlap .readout").inner_text()
 
-        reaches(said, lambda text, device=device: text.startswith(f"GPU {device}, ProfilerStep#{WORST}"))
+        reaches(point, lambda text, device=device: text.startswith(f"GPU {device}, ProfilerStep#{WORST}"))
         cell = next(each for each in said if each["device"] == device and each["step"] == f"ProfilerStep#{WORST}")
         assert cell["exposed_ns"] == exposed_us(device, WORST, WORST) * 1000
         wanted = f"GPU {device}, ProfilerStep#{WORST}: {us(cell['exposed_ns'])} of {us(cell['comm_ns'])} exposed, most of it in ncclDevKernel_AllReduce"

@@ -105,13 +105,14 @@ def test_fragmentation_at_the_end_is_that_of_the_report(blocks, program):
 
 
 def test_a_block_under_the_pointer_says_who_allocated_it_and_until_when(blocks, program):
-    page = blocks(SNAPSHOT)
+    page = blocks(SNAPSHOT, "")
     block = page.locator("#memory-blocks path.block[data-row]").first
     row = program.report(SNAPSHOT, "memory_trace")["memory_trace"].rows[int(block.get_attribute("data-row"))]
     wanted = f"{row['bytes'] >> 20}.0 MiB of {row['owner'] or 'an unknown owner'}, since before the recording, not released"
 
-    def said():  # charts above may still move it
-        block.hover(force=True)
+    def said():
+        box = block.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         return page.locator("#memory-blocks .keys").inner_text()
 
     reaches(said, lambda text: wanted in text)
