@@ -46,12 +46,11 @@ def test_occupancy_curves_say_what_the_report_says(kernels, program):
     said = [row for row in program.report(KERNELS, "occupancy_curves")["occupancy_curves"].rows if row["launch"] == LOW]
     page = kernels(f"launch={LOW}")
     section = page.locator("section[aria-label='Occupancy curves']")
-    expect(section.locator("svg path.curve")).to_have_count(2)
-    expect(section.locator(".own-value")).to_have_text(["64 threads: 15.6 %, limited by shared memory", "40,000 B: 15.6 %, limited by shared memory"])
-    expect(section.locator(".flat")).to_have_text("Registers: 15.6 % with every value that fits; the launch has 38 registers.")
+    expect(section.locator("svg path.curve")).to_have_count(3)
+    expect(section.locator(".own-value")).to_have_text(["64 threads: 15.6 %, limited by shared memory", "38 registers: 15.6 %, limited by shared memory", "40,000 B: 15.6 %, limited by shared memory"])
     raised = [row["raised_by"] for row in said if row["own"]]
     assert raised[1] is None and raised[0] == "blocks of 384 threads: 75.0 %"
-    expect(section.locator(".raised")).to_have_text([f"Raised by {raised[0]}", f"Raised by {raised[2]}"])
+    expect(section.locator(".raised")).to_have_text([f"Raised by {raised[0]}", "No change of registers alone raises it.", f"Raised by {raised[2]}"])
     summary = section.locator("details:not(.save) > summary").first
     summary.focus()
     page.keyboard.press("Enter")
