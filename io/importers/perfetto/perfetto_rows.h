@@ -25,7 +25,7 @@ std::string_view amd_copy_kind(std::string_view name);
 
 enum class Writer : std::uint8_t { gpu_profile, cuspy, rocprofv3, rocprof_sys, wprof, proton, unknown };
 
-// By what the trace contains.
+// Recognised from the categories, stages and tracks in the trace.
 Writer writer_of(const PerfettoTrace& trace);
 std::string_view name_of(Writer writer);
 
