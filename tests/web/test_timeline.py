@@ -118,7 +118,7 @@ def test_a_gap_says_its_cause(visit, sample_page):
     click(page, "idle", 70 * US)
     page.wait_for_selector("section.details")
     assert page.locator("section.details .full").inner_text() == "input pipeline"
-    assert rows(page, "details")["duration"] == ["30.0 us"]
+    assert rows(page, "details")["duration"] == ["30.0 us = 30,000 ns"]
 
 
 def test_search_walks_through_matches(visit, sample_page):
