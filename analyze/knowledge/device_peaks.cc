@@ -91,7 +91,7 @@ bool memory_agrees(const Gpu& gpu, std::optional<std::uint64_t> bytes) noexcept 
     return std::abs(gib - gpu.memory_gib) <= kMemoryTolerance * gpu.memory_gib;
 }
 
-// Boards that differ in their clock alone cannot be told apart (MI350X, MI355X).
+// Absent for boards that differ only in their clock (MI350X, MI355X).
 const Gpu* find_by_properties(const DeviceQuery& query) noexcept {
     if (vendor_of(query.name, query.warp_size) != GpuVendor::amd || !query.total_memory_bytes) return nullptr;
     const Gpu* only = nullptr;

@@ -1,6 +1,6 @@
 // The fuzz targets, by name: functions of some bytes that return when all is well, and abort (or let a sanitizer do it) when a promise
 // is broken. All of them stand in one executable, `replay` for what ./test runs and `fuzz` for libFuzzer, because linking
-// one for each would take longer than running them. A new target is a file fuzz_NAME.cc, a line in targets.def, and seeds in corpus/NAME.
+// one for each would take longer than running them. A new target is a file fuzz_NAME.cc, a line in targets.def, and seeds in corpus/NAME.tar.xz.
 #pragma once
 
 #include <cstdio>

@@ -31,7 +31,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/fuzz"
-SEEDS = ROOT / "tests/fuzz/corpus"
+SEEDS = BUILD / "seeds"  # unpacked by cmake
 CORPUS = BUILD / "corpus"
 FINDS = BUILD / "finds"
 RUNS = ROOT / "tests/fuzz/runs.json"

@@ -11,7 +11,7 @@ FIXTURES = ROOT / "tests" / "fixtures"
 INPUTS = {
     "kineto.json.gz": "kineto/triton.json.gz", "stacks.json.gz": "kineto/transformer-stacks-shapes-memory.json.zst", "kineto.json.zst": "public/dlrm/worker0.json.zst",
     "nsys.sqlite.gz": "nsys/autograd_clusters.sqlite.gz", "nsys_gpu_trace.csv": "nsys/mock_gpu_trace.csv",
-    "hatchet.json": "proton/matmul.hatchet", "xplane.pb.gz": "jax/mlp.xplane.pb.gz", "xprof.json.gz": "jax/mlp.trace.json.gz",
+    "hatchet.json": "proton/matmul.hatchet", "xplane.pb.gz": "jax/mlp.xplane.pb.zst", "xprof.json.gz": "jax/mlp.trace.json.zst",
     "memory.prof": "jax/memory.prof", "snapshot.pickle.gz": "memory/growth.snapshot.pickle.gz",
     "timeline.raw.zst": "memory/memory_analysis__memory_timeline.raw.zst", "flight": "flight/nccl_trace_rank_0",
     "smi.xml": "nvidia-smi/h200-580-q.xml", "dmon.txt": "nvidia-smi/h200-580-dmon.txt", "smi.csv": "nvidia-smi/h200-580.csv",

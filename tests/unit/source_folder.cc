@@ -4,5 +4,6 @@
 namespace gpuprof {
 
 std::string source_folder() { return GPUPROF_SOURCE_DIR; }
+std::string seed_folder() { return GPUPROF_SEED_DIR; }
 
 }  // namespace gpuprof

@@ -6,5 +6,6 @@
 namespace gpuprof {
 
 std::string source_folder();
+std::string seed_folder();  // of the fuzz targets, one folder each
 
 }  // namespace gpuprof

@@ -13,7 +13,7 @@ PAIRS = {
     "same": ("kineto/transformer.json.zst", "kineto/transformer.json.zst"),
     "shapes": ("kineto/transformer.json.zst", "kineto/transformer-stacks-shapes-memory.json.zst"),
     "hardware": ("kineto/transformer.json.zst", "public/trace_diff__control__control.json.zst"),
-    "no steps": ("nsys/h100_2gpu_1s.sqlite.zst", "jax/mlp.xplane.pb.gz"),
+    "no steps": ("nsys/h100_2gpu_1s.sqlite.zst", "jax/mlp.xplane.pb.zst"),
 }
 
 WORDS = {"step_p50": "median step", "step_mean": "mean step", "step_total": "sum of steps"}  # others: spaces instead of _

@@ -14,7 +14,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
 PYTHON = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst"
-RECORDINGS = [INPUT_BOUND, PYTHON, FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst", FIXTURES / "jax/mlp.xplane.pb.gz"]
+RECORDINGS = [INPUT_BOUND, PYTHON, FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst", FIXTURES / "jax/mlp.xplane.pb.zst"]
 PARTS = [(0, 1), (0.2, 0.5), (0.4, 0.41), (0.633, 0.634)]
 
 CLIPPED = "sum(overlap(start_ns, end_ns, {a}, {z})) ns from {table} where start_ns < {z} and (end_ns > {a} or (dur_ns = 0 and start_ns >= {a}))"

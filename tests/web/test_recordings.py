@@ -14,7 +14,7 @@ RECORDINGS = [
     "kineto/transformer-stacks-shapes-memory.json.zst",
     "nsys/h100_2gpu_1s.sqlite.zst",
     "public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz",
-    "jax/mlp.xplane.pb.gz",
+    "jax/mlp.xplane.pb.zst",
 ]
 
 

@@ -1,4 +1,4 @@
-#include "analyze/facts/steps/engine_host.h"
+#include "analyze/facts/steps/iterations.h"
 
 #include <algorithm>
 #include <map>

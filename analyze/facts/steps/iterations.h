@@ -5,6 +5,7 @@
 // the time from the first start to the last end of their work, and idle times to the idle time in it.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +60,19 @@ struct Iterations {
         of_kernel;                   // by row of `kernel`: the iteration that launched it, or kNoIteration; or empty
     std::vector<std::string> notes;  // how they were found, and what is unknown
     static Iterations make(const Facts& facts);
+};
+
+// What the thread of an engine does in each iteration, by the engine's own ranges, else by its Python functions.
+struct HostParts {
+    std::array<std::optional<DurNs>, kServingParts> parts;
+    std::optional<DurNs> wait;  // in calls that wait for the device
+    std::optional<DurNs> of(ServingPart part) const { return parts[static_cast<std::size_t>(part)]; }
+};
+
+// Of each iteration of Iterations::all. Scheduling belongs to the iteration that begins after it, all else to the one before.
+struct EngineHost {
+    std::vector<HostParts> parts;
+    static EngineHost make(const Facts& facts);
 };
 
 }  // namespace gpuprof::facts

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/stat.h"
-#include "analyze/facts/steps/engine_host.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"

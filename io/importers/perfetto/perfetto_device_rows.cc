@@ -195,7 +195,7 @@ Row PerfettoRows::write_fill(const Event& event, const Place& at) {
     return row;
 }
 
-// Extras that are zero are omitted, and so is a GPU that is 0.
+// Extras that are zero are omitted, and so is GPU 0.
 void PerfettoRows::stage(const Stage& stage) {
     Place at;
     at.device = narrow(stage.gpu);

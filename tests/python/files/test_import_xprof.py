@@ -12,8 +12,8 @@ from exported import tables_of
 pytest.importorskip("google.protobuf", reason="protobuf is in tools/requirements-dev.txt")
 from xplane import XSpace, events  # noqa: E402  (needs protobuf)
 
-XPLANE = FIXTURES / "jax/mlp.xplane.pb.gz"
-JSON = FIXTURES / "jax/mlp.trace.json.gz"
+XPLANE = FIXTURES / "jax/mlp.xplane.pb.zst"
+JSON = FIXTURES / "jax/mlp.trace.json.zst"
 DEVICE = "/device:GPU:0"
 
 

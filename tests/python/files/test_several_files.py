@@ -132,9 +132,9 @@ def test_what_cannot_be_read_is_a_loss(program, ranks):
 
 def test_one_recording_in_two_formats_counts_once(program):
     folder = FIXTURES / "jax"
-    single = asked(program, folder / "mlp.xplane.pb.gz", "SELECT count(*) FROM kernel")
+    single = asked(program, folder / "mlp.xplane.pb.zst", "SELECT count(*) FROM kernel")
     assert asked(program, folder, "SELECT count(*) FROM kernel") == single != [[0]]
-    assert [(row["kind"], row["place"]) for row in rows(program, folder, "losses")] == [("second_copy", "mlp.trace.json.gz")]
+    assert [(row["kind"], row["place"]) for row in rows(program, folder, "losses")] == [("second_copy", "mlp.trace.json.zst")]
 
 
 @pytest.mark.parametrize(("prepare", "arguments", "status", "said"), [
@@ -172,8 +172,8 @@ def test_a_log_folder_of_jax_is_its_last_run(program, tmp_path):
     for run, whole in (("2026_01_01", False), ("2026_01_02", True)):
         folder = tmp_path / "plugins/profile" / run
         folder.mkdir(parents=True)
-        (folder / "vm.xplane.pb.gz").write_bytes((FIXTURES / "jax/mlp.xplane.pb.gz").read_bytes() if whole else b"")
-    one, other = program.report(tmp_path).document, program.report(FIXTURES / "jax/mlp.xplane.pb.gz").document
+        (folder / "vm.xplane.pb.gz").write_bytes((FIXTURES / "jax/mlp.xplane.pb.zst").read_bytes() if whole else b"")
+    one, other = program.report(tmp_path).document, program.report(FIXTURES / "jax/mlp.xplane.pb.zst").document
     assert one["verdict"] == other["verdict"] and [table["rows"] for table in one["tables"]] == [table["rows"] for table in other["tables"]]
 
 

@@ -60,11 +60,11 @@ def capture(path, graphs, size=8, mode="FULL", api="hip", named=True, annotated=
     return trace.write(path)
 
 
-def steps(path, turns, api="hip"):
-    """`turns`: of each step its annotation, and of each launch its ops as (node, stream)."""
+def steps(path, rounds, api="hip"):
+    """`rounds`: of each step its annotation, and of each launch its ops as (node, stream)."""
     trace = Trace(api)
     device = trace.now
-    for text, launches in turns:
+    for text, launches in rounds:
         begun = trace.now
         trace.now += 1
         for ops in launches:

@@ -25,7 +25,7 @@ RECORDINGS = (
     f"{KINETO}/transformer-stacks-shapes-memory.json.zst",
     "tests/fixtures/nsys/h100_2gpu_1s.sqlite.zst",
     "tests/fixtures/nsys/mock_gpu_trace.csv",
-    "tests/fixtures/jax/mlp.xplane.pb.gz",
+    "tests/fixtures/jax/mlp.xplane.pb.zst",
     "tests/fixtures/public/nccl_parser_config__nccl_data.json.zst",
     "tests/fixtures/memory/growth.snapshot.pickle.gz",
     "tests/fixtures/ncu/kernels.raw.csv.gz",

@@ -55,7 +55,7 @@ def test_every_analysis_says_how_sql_would_check_it(program):
     assert all(check["sql"] or check["why"] for check in CHECKS)
 
 
-@pytest.mark.parametrize("file", ["kineto/transformer.json.zst", "kineto/overlap.json.gz", "nsys/h100_2gpu_1s.sqlite.zst", "memory/growth.snapshot.pickle.gz", "jax/mlp.xplane.pb.gz"])
+@pytest.mark.parametrize("file", ["kineto/transformer.json.zst", "kineto/overlap.json.gz", "nsys/h100_2gpu_1s.sqlite.zst", "memory/growth.snapshot.pickle.gz", "jax/mlp.xplane.pb.zst"])
 @pytest.mark.parametrize("check", [check for check in CHECKS if check["sql"]], ids=lambda check: check["analysis"])
 def test_sql_agrees_with_the_analysis(file, check):
     analysis, out_of = check["analysis"], check["against"]
@@ -70,7 +70,7 @@ def test_sql_agrees_with_the_analysis(file, check):
 
 
 def test_analyses_cover_the_part_that_reports_cover():
-    file = FIXTURES / "jax" / "mlp.trace.json.gz"
+    file = FIXTURES / "jax" / "mlp.trace.json.zst"
     busy = [rows(file, "SELECT window_ns FROM devices", options=options)[0]["rows"][0][0] for options in ((), ("--whole",))]
     assert busy[0] < busy[1]
 

@@ -13,7 +13,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAMPLES = FIXTURES / "instructions" / "samples.gpuprof"
 RECORDINGS = [
     "kineto/input_bound.json.gz", "kineto/graph.json.zst", "kineto/transformer-stacks-shapes-memory.json.zst",
-    "kineto/small_kernels.json.zst", "nsys/h100_2gpu_1s.sqlite.zst", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.gz",
+    "kineto/small_kernels.json.zst", "nsys/h100_2gpu_1s.sqlite.zst", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.zst",
     "public/nccl_parser_config__nccl_data.json.zst",
 ]
 SLICES = ["kernel", "memcpy", "memset", "api_call", "os_call", "op", "range", "python_call", "overhead", "device_range"]

@@ -110,7 +110,7 @@ void cut_often(std::string whole, std::string_view table, double least_share_at_
     }
 }
 
-TEST(Damaged, XprofJsonCutOff) { cut_often(fixture("jax/mlp.trace.json.gz"), "kernel", 0.9); }
+TEST(Damaged, XprofJsonCutOff) { cut_often(fixture("jax/mlp.trace.json.zst"), "kernel", 0.9); }
 
 TEST(Damaged, ProtonCutOff) { cut_often(fixture("proton/matmul.hatchet"), "call_metric", 0.5); }
 

@@ -27,7 +27,7 @@ void expect_own(std::string_view own, std::string_view head, std::string_view fi
 
 TEST(Sniffers, EveryFileAgainstEveryImporter) {
     constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
-        {"capture", "tests/fuzz/corpus/capture/kern.spool"},
+        {"capture", "seeds/capture/kern.spool"},
         {"kineto", "tests/fixtures/kineto/triton.json.gz"},
         {"kineto", "tests/fixtures/public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz"},
         {"nsys", "tests/fixtures/nsys/mock.sqlite.gz"},
@@ -41,20 +41,22 @@ TEST(Sniffers, EveryFileAgainstEveryImporter) {
         {"torch_snapshot", "tests/fixtures/memory/growth.snapshot.pickle.gz"},
         {"torch_timeline", "tests/fixtures/memory/memory_analysis__memory_timeline.raw.zst"},
         {"flight_recorder", "tests/fixtures/flight/nccl_trace_rank_0"},
-        {"flight_recorder", "tests/fuzz/corpus/flight/dump.json"},
-        {"nccl_inspector", "tests/fuzz/corpus/inspector/header.jsonl"},
-        {"xplane", "tests/fixtures/jax/mlp.xplane.pb.gz"},
-        {"xprof_json", "tests/fixtures/jax/mlp.trace.json.gz"},
+        {"flight_recorder", "seeds/flight/dump.json"},
+        {"nccl_inspector", "seeds/inspector/header.jsonl"},
+        {"xplane", "tests/fixtures/jax/mlp.xplane.pb.zst"},
+        {"xprof_json", "tests/fixtures/jax/mlp.trace.json.zst"},
         {"proton", "tests/fixtures/proton/matmul.hatchet"},
         {"pprof", "tests/fixtures/jax/memory.prof"},
-        {"series", "tests/fuzz/corpus/series/bursty.csv"},
-        {"rocpd", "tests/fuzz/corpus/rocpd/rocpd.db"},
-        {"rocpd", "tests/fuzz/corpus/rocpd/old.rpd"},
-        {"perfetto", "tests/fuzz/corpus/perfetto/cuspy.pftrace"},
-        {"perfetto", "tests/fuzz/corpus/perfetto/rocprofv3.pftrace"},
+        {"series", "seeds/series/bursty.csv"},
+        {"rocpd", "seeds/rocpd/rocpd.db"},
+        {"rocpd", "seeds/rocpd/old.rpd"},
+        {"perfetto", "seeds/perfetto/cuspy.pftrace"},
+        {"perfetto", "seeds/perfetto/rocprofv3.pftrace"},
     };
     for (auto [own, file] : kFiles) {
-        Result<std::unique_ptr<Source>> source = open_source(source_folder() + "/" + std::string(file));
+        bool seed = file.starts_with("seeds/");
+        std::string path = seed ? seed_folder() + std::string(file.substr(5)) : source_folder() + "/" + std::string(file);
+        Result<std::unique_ptr<Source>> source = open_source(path);
         ASSERT_TRUE(source.ok()) << file;
         expect_own(own, (*source)->head(), file);
     }
