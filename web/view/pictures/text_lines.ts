@@ -46,5 +46,5 @@ function fitted(
     if (boxOf(from, middle).right + room <= right) low = middle;
     else high = middle - 1;
   }
-  return { words: low === from ? "" : `${words(low)}…`, box };
+  return { words: box.left + room > right ? "" : `${words(low)}…`, box };
 }
