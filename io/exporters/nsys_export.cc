@@ -127,7 +127,8 @@ private:
         const DeviceTable& d = tables_.device;
         for (Row row = 0; row < d.rows; ++row) {
             auto warp = d.warp_size.get(row), threads = d.max_threads_per_sm.get(row);
-            auto warps = warp && threads && *warp > 0 ? std::optional(*threads / *warp) : std::nullopt;
+            decltype(threads) warps;
+            if (warp && threads && *warp > 0) warps = *threads / *warp;
             out_.insert<Table::TARGET_INFO_GPU>(
                 global_id(0, 0), d.device.get(row), text(d.name, row), d.memory_bytes.get(row), d.sms.get(row),
                 text(d.uuid, row), d.registers_per_block.get(row), d.shared_bytes_per_block.get(row),

@@ -67,6 +67,7 @@ void ChromeEvents::host_calls() {
         open(host_head(call, row, category));
         number("External id", call.external_id, row);
         number("correlation", call.correlation, row);
+        text("kernel", call.kernel, row);
         close();
     }
 }

@@ -376,19 +376,20 @@ void PerfettoRows::add_sample(TimeNs time, std::optional<std::int32_t> device, s
 // rocprofv3's counters repeat what its copies and kernels say, with zeros of its own.
 void PerfettoRows::count(const Event& event) {
     if (writer_ == Writer::rocprofv3) return;
+    constexpr std::int64_t kNoProcess = -1;
     auto found = trace_.tracks().find(event.track);
     if (found == trace_.tracks().end()) return batch_.lose(Loss::missing_field, "counter without a track");
     const Track& track = found->second;
     const Place& at = place(event.track);
     std::string_view name = track.name;
-    std::optional<std::int64_t> pid = at.device ? std::nullopt : at.pid;
+    std::int64_t pid = at.device ? kNoProcess : at.pid.value_or(kNoProcess);
     if (std::size_t of = name.rfind(", process "); of != name.npos && writer_ == Writer::gpu_profile) {
-        pid = number_after(name.substr(of), ", process ");
+        pid = number_after(name.substr(of), ", process ").value_or(kNoProcess);
         name = name.substr(0, of);
     }
     Row row = static_cast<Row>(batch_.tables.sample.rows);
     add_sample(event.time, at.device, name, track.unit, event.value * track.multiplier.value_or(1));
-    if (pid && batch_.tables.sample.rows > row) batch_.tables.sample.pid.set(row, pid.value_or(0));
+    if (pid != kNoProcess && batch_.tables.sample.rows > row) batch_.tables.sample.pid.set(row, pid);
 }
 
 // Cuspy's counters, by the names that other recorders use. Its cycles are a duration times a clock: not measured.

@@ -267,12 +267,12 @@ TEST(Kineto, KeysInAnyOrderAndTwice) {
 
 TEST(Kineto, UnknownKindsAreCounted) {
     Trace trace = import_text(
-        object_trace(event("cpu_op", "f") + "," + event("mtia_runtime", "g") +
+        object_trace(event("cpu_op", "f") + "," + event("mtia_insight", "g") +
                      R"(,{"ph": "C", "name": "util", "pid": "GPU 0 Counters", "ts": 1, "args": {"x": 1}})"));
     EXPECT_EQ(losses(trace, "unknown_event"), 2);
     EXPECT_EQ(trace.tables().loss.rows, 1u);
     std::string_view place = trace.text(trace.tables().loss.place[0]);
-    EXPECT_TRUE(place.ends_with(": mtia_runtime (1), phase C (1)")) << place;
+    EXPECT_TRUE(place.ends_with(": mtia_insight (1), phase C (1)")) << place;
 }
 
 TEST(Kineto, WhatIsNoTrace) {

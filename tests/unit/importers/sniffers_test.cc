@@ -27,7 +27,7 @@ void expect_own(std::string_view own, std::string_view head, std::string_view fi
 
 TEST(Sniffers, EveryFileAgainstEveryImporter) {
     constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
-        {"capture", "seeds/capture/kern.spool"},
+        {"capture", "tests/fixtures/instructions/samples.gpuprof"},
         {"kineto", "tests/fixtures/kineto/triton.json.gz"},
         {"kineto", "tests/fixtures/public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz"},
         {"nsys", "tests/fixtures/nsys/mock.sqlite.gz"},
