@@ -63,7 +63,17 @@ def small_png(page, png):
     header = struct.pack(">IIBBBBB", WIDTH, height, 8, 3, 0, 0, 0)  # 8 bits per pixel, with a palette
     lines = b"".join(b"\0" + pixels[y * WIDTH : (y + 1) * WIDTH] for y in range(height))  # 0: no filter
     chunks = [(b"IHDR", header), (b"PLTE", bytes(image["palette"])), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks)
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks)
+    return packed(png) if shutil.which("zopflipng") else png
+
+
+def packed(png):
+    """The same pixels in a tenth fewer bytes, which takes some seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        before, after = Path(folder) / "before.png", Path(folder) / "after.png"
+        before.write_bytes(png)
+        subprocess.run(["zopflipng", "--iterations=5", "--filters=0me", before, after], check=True, stdout=subprocess.DEVNULL)
+        return after.read_bytes()
 
 
 @dataclass
