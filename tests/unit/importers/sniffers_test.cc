@@ -55,7 +55,8 @@ TEST(Sniffers, EveryFileAgainstEveryImporter) {
     };
     for (auto [own, file] : kFiles) {
         bool seed = file.starts_with("seeds/");
-        std::string path = seed ? seed_folder() + std::string(file.substr(5)) : source_folder() + "/" + std::string(file);
+        std::string path =
+            seed ? seed_folder() + std::string(file.substr(5)) : source_folder() + "/" + std::string(file);
         Result<std::unique_ptr<Source>> source = open_source(path);
         ASSERT_TRUE(source.ok()) << file;
         expect_own(own, (*source)->head(), file);
