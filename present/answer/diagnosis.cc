@@ -164,7 +164,9 @@ const PhaseTotals* main_phase(const Facts& facts) {
 std::string spoken_phase(const Facts& facts) {
     const PhaseTotals* most = main_phase(facts);
     if (most == nullptr) return "";
-    std::string text = fmt::format("; {}: {} of {}", name_of(most->phase), readable_count(most->count, "step"),
+    bool unknown = most->phase == ServingPhase::unknown;
+    std::string text = fmt::format("; {}{} of {}", unknown ? "" : fmt::format("{}: ", name_of(most->phase)),
+                                   readable_count(most->count, unknown ? "engine step" : "step"),
                                    readable_duration(most->p50));
     if (most->requests_p50)
         text += fmt::format(", {}", readable_count(static_cast<std::size_t>(*most->requests_p50), "request"));

@@ -28,6 +28,13 @@ struct MadeTrace {
         table.process.set(row, batch.intern("p"));
         table.correlation.set(row, correlation);
     }
+    void range(TimeNs start, DurNs dur, std::string_view name) {
+        RangeTable& table = batch.tables.range;
+        Row row = table.add();
+        table.start.set(row, kBase + start);
+        table.dur.set(row, dur);
+        table.name.set(row, batch.intern(name));
+    }
     void allocation(TimeNs time, std::int64_t bytes) {
         MemoryEventTable& table = batch.tables.memory_event;
         Row row = table.add();
@@ -55,6 +62,19 @@ TEST(Part, KeepsWorkThatStartsInsideWithItsLaunch) {
     EXPECT_EQ(part.zero(), kBase);
     EXPECT_EQ(part.window().start, kBase + 200);
     EXPECT_EQ(part.window().end, kBase + 800);  // the end of its last work
+}
+
+TEST(Part, KeepsTheMarkOfAnEngineStepWhoseWorkItKeeps) {
+    MadeTrace made;
+    for (auto [time, name] :
+         {std::pair(100, "execute_new_0_cached_4"), {200, "execute_new_0_cached_4"}, {300, "other"}})
+        made.range(time, 50, name);
+    made.call(110, 10, 1), made.kernel(130, 20, 1);   // before
+    made.call(210, 10, 2), made.kernel(1000, 50, 2);  // inside, launched before
+    made.call(310, 10, 3), made.kernel(1100, 50, 3);
+    Trace part = select_interval(std::move(made).trace(), {kBase + 900, kBase + 1200});
+    ASSERT_EQ(part.range().rows, 1u);
+    EXPECT_EQ(part.range().start[0], kBase + 200);
 }
 
 TEST(Part, RemembersWhatWasAllocatedBefore) {
