@@ -165,9 +165,9 @@ std::string spoken_phase(const Facts& facts) {
     const PhaseTotals* most = main_phase(facts);
     if (most == nullptr) return "";
     bool unknown = most->phase == ServingPhase::unknown;
-    std::string text = fmt::format("; {}{} of {}", unknown ? "" : fmt::format("{}: ", name_of(most->phase)),
-                                   readable_count(most->count, unknown ? "engine step" : "step"),
-                                   readable_duration(most->p50));
+    std::string text =
+        fmt::format("; {}{} of {}", unknown ? "" : fmt::format("{}: ", name_of(most->phase)),
+                    readable_count(most->count, unknown ? "engine step" : "step"), readable_duration(most->p50));
     if (most->requests_p50)
         text += fmt::format(", {}", readable_count(static_cast<std::size_t>(*most->requests_p50), "request"));
     if (most->tokens && *most->tokens > 0)

@@ -219,7 +219,9 @@ private:
         for (std::size_t i = 0; i < shown; ++i) {
             const BusyProfile& profile = answer_.busy_profiles[i];
             std::string bars = paint_.busy(busy_bars(profile.busy, width, style_.unicode));
-            add(fmt::format("{:<7}{}{}{}", fmt::format("GPU {}", profile.device), rule, bars, rule));
+            add(fmt::format("{:<7}{}{}{}",
+                            profile.device < 0 ? std::string("GPU") : fmt::format("GPU {}", profile.device), rule, bars,
+                            rule));
             std::string end = readable_duration(report_.window.length());
             std::string did = rest_of_line(what_it_did(profile.device), "GPU 0  |");
             int gap = width - display_width(did) - display_width(end);
