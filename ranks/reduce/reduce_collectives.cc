@@ -127,12 +127,20 @@ private:
         if (world_ == 1) return std::nullopt;
         bool of_host = point.record != kNoRow && !trace_.tables().collective.correlation.has(point.record);
         if (of_host) return std::string(kAssumedWorld);
-        // No record reaches a kernel inside a graph. Its kind and place in the step tell which it is, if the clocks agree.
-        if (point.undescribed == Undescribed::in_graph && may_be_of_all(point)) return std::string(kAssumedWorld);
+        // No record reaches a kernel inside a graph. Its kind and place in the step tell which it is, if its ends agree by one
+        // clock; not where the job is known to have smaller groups.
+        if (point.undescribed == Undescribed::in_graph && may_be_of_all(point) && !has_smaller_groups_)
+            return fmt::format("{}, in CUDA graphs", kAssumedWorld);
         auto stream = std::find(streams_.begin(), streams_.end(), point.stream);
         if (point.record != kNoRow || stream == streams_.end() || !may_be_of_all(point)) return std::nullopt;
         if (streams_.size() == 1) return std::string(kAssumedWorld);
         return fmt::format("{}, stream {} of {}", kAssumedWorld, stream - streams_.begin() + 1, streams_.size());
+    }
+
+    static bool names_smaller_groups(const CollectiveTable& records, std::int64_t world) {
+        for (Row row = 0; row < records.rows; ++row)
+            if (records.group_size.value_or(row, world) < world) return true;
+        return false;
     }
 
     std::optional<std::int64_t> group_of(const RankCollective& point) {
@@ -167,6 +175,7 @@ private:
     Batch& into_;
     RankRows rows_;
     std::vector<std::int64_t> streams_;  // of collectives whose groups are assumed
+    const bool has_smaller_groups_ = names_smaller_groups(trace_.tables().collective, world_);
     std::set<std::int64_t> groups_, by_communicator_;
 };
 

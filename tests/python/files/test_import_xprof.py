@@ -1,6 +1,5 @@
 """Profiles of JAX: xplane.pb against Google's protobuf library, trace.json against Python's json; launches, steps, broken files."""
 
-import gzip
 import json
 import re
 from collections import Counter
@@ -8,6 +7,7 @@ from collections import Counter
 import pytest
 from conftest import FIXTURES
 from exported import tables_of
+from oracle.trace import unpacked
 
 pytest.importorskip("google.protobuf", reason="protobuf is in tools/requirements-dev.txt")
 from xplane import XSpace, events  # noqa: E402  (needs protobuf)
@@ -20,7 +20,7 @@ DEVICE = "/device:GPU:0"
 @pytest.fixture(scope="module")
 def space():
     space = XSpace()
-    space.ParseFromString(gzip.decompress(XPLANE.read_bytes()))
+    space.ParseFromString(unpacked(XPLANE))
     return space
 
 
@@ -157,7 +157,7 @@ def test_device(tables):
 
 def test_json(program):
     """The viewer's file: the same device work, and of the host what it has."""
-    spans = [event for event in json.loads(gzip.decompress(JSON.read_bytes()))["traceEvents"] if event.get("ph") == "X"]
+    spans = [event for event in json.loads(unpacked(JSON))["traceEvents"] if event.get("ph") == "X"]
     tables = tables_of(program, JSON)
     for table, key in (("kernel", "kernel_details"), ("memcpy", "memcpy_details"), ("memset", "Memset_details")):
         wanted = Counter((str(round(e["ts"] * 1000)), str(round(e["dur"] * 1000)), e["args"]["correlation_id"], str(e["tid"])) for e in spans if e["pid"] == 1 and key in e["args"])
@@ -176,7 +176,7 @@ def test_json_and_xplane_agree(program):
 
 
 def test_cut_off_and_damaged(program, tmp_path):
-    data = gzip.decompress(XPLANE.read_bytes())
+    data = unpacked(XPLANE)
     file = tmp_path / "cut.xplane.pb"
     file.write_bytes(data[:5000])  # in the middle of the first plane: the names of a plane come after its lines
     assert program.run("report", file).status == 3
@@ -184,7 +184,7 @@ def test_cut_off_and_damaged(program, tmp_path):
         file.write_bytes(data[:size])
         losses = {row["kind"] for row in program.report(file, "losses")["losses"].rows}
         assert "truncated" in losses
-    text = gzip.decompress(JSON.read_bytes())
+    text = unpacked(JSON)
     (tmp_path / "cut.json").write_bytes(text[: len(text) // 2])
     losses = {row["kind"]: row["place"] for row in program.report(tmp_path / "cut.json", "losses")["losses"].rows}
     assert losses["truncated"].endswith(f"at byte {len(text) // 2}")

@@ -79,7 +79,7 @@ def test_what_is_declared_has_an_effect(program, readers, option):
 
 
 def test_options_of_every_analysis_are_accepted_by_all(program, analyses):
-    of_whole = {"memory", "memory_account", "memory_curve", "memory_trace", "allocations", "growth", "fragmentation", "losses", "validity"}
+    of_whole = {"memory", "memory_account", "memory_curve", "memory_trace", "allocations", "growth", "fragmentation", "iterations", "losses", "phases", "validity"}
     for analysis in analyses:
         assert answer_of(program, INPUT, analysis, "--limit", "1", "--device", "0")[0] in (0, 4), analysis
         status, said = answer_of(program, INPUT, analysis, "--step-range", "ProfilerStep#1")

@@ -36,10 +36,10 @@ class Rank:
         (folder / f"dp0_pp0_tp{self.rank}_dcp0_ep{self.rank}_rank{self.rank}.1.pt.trace.json").write_text(json.dumps(document))
 
 
-def job(folder, world, steps, seed, dummy=()):
-    """Write one file a rank. Returns the waits of each rank by kind. In steps of `dummy` its ranks do work without an annotation."""
+def job(folder, world, steps, seed, dummy=(), first=0, all_ranks=None):
+    """Write one file a rank, from rank `first` on. Returns the waits of each rank by kind. In steps of `dummy` its ranks do work without an annotation."""
     rng = random.Random(seed)
-    ranks_ = [Rank(rank, world) for rank in range(world)]
+    ranks_ = [Rank(first + rank, all_ranks or world) for rank in range(world)]
     waits = {}
     free = [20000 * US] * world  # the device is 20 ms behind the host
     for step in range(steps):
@@ -82,3 +82,13 @@ def test_dummy_steps_of_an_idle_rank_blame_nobody(ranks, tmp_path):  # noqa: F81
     job(folder, 2, 20, 5, dummy={(step, 1) for step in range(6, 12)})
     rows = ranks(folder, "stragglers")["stragglers"]
     assert rows == [], "arrivals are drawn alike for both ranks"
+
+
+def test_replicas_are_not_one_group(program, ranks, tmp_path):  # noqa: F811
+    """Two replicas of two GPUs each in one world: nothing names the groups, and the collectives of the replicas do not end together."""
+    folder = tmp_path / "job"
+    folder.mkdir()
+    for replica in range(2):
+        job(folder, 2, 20, 31 + replica, first=2 * replica, all_ranks=4)
+    assert ranks(folder, "rank_collectives")["rank_collectives"] == []
+    assert ranks(folder, "stragglers")["stragglers"] == []

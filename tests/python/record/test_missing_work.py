@@ -127,10 +127,10 @@ def test_completeness_is_unknown_without_launches(program, made):
 
 def test_categories_that_are_not_read_are_named(program, made):
     more = [{"ph": "X", "cat": cat, "name": "f", "pid": 1, "tid": 1, "ts": 1.0, "dur": 1.0}
-            for cat in ["mtia_ccp_events"] * 3 + ["glow_runtime"] * 2]
+            for cat in ["mtia_ccp_events"] * 3 + ["mtia_insight"] * 2]
     report = program.report(made("kineto/triton", lambda e: True, more), "losses", "summary")
     assert losses(report)["unknown_event"] == 5
-    assert any("mtia_ccp_events (3), glow_runtime (2)" in line for line in trust(report))
+    assert any("mtia_ccp_events (3), mtia_insight (2)" in line for line in trust(report))
 
 
 def test_a_chrome_trace_of_another_kind(program, tmp_path):
