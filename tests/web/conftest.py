@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,8 @@ def exported(program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported")
 
     def export(recording, *options):
-        out = folder / f"{'_'.join(Path(word).name for word in (recording, *options))}.html"
+        words = [str(word) for word in (recording, *options)]  # files of tests in folders of their own have the same names
+        out = folder / f"{zlib.crc32(' '.join(words).encode()):08x}_{'_'.join(Path(word).name for word in words)}.html"
         if not out.exists():
             result = program.run("export", "html", recording, *options, "-o", out)
             if result.status == 2:

@@ -8,11 +8,11 @@ import pytest
 from test_graph_captures import DECODE, GRAPH, capture, on, steps
 
 GUIDES = Path(__file__).resolve().parents[3] / "docs" / "guides"
-FILE = {"vllm": "rank0.trace.json", "sglang": "TP-0.trace.json"}
+FILE = {"vllm.md": "rank0.trace.json", "sglang.md": "TP-0.trace.json"}
 
 
 def commands_of(guide):
-    blocks = re.findall(r"^```sh\n(.*?)^```", (GUIDES / f"{guide}.md").read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```sh\n(.*?)^```", (GUIDES / guide).read_text(), re.MULTILINE | re.DOTALL)
     return [shlex.split(line)[1:] for block in blocks for line in block.splitlines()]
 
 

@@ -12,6 +12,7 @@ import { noteOf, numberOf, tableOf, textOf, type Report, type ReportTable } from
 import { around } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { HeatGrid } from "../parts/heat_grid.tsx";
+import { unbroken } from "../parts/unbroken.tsx";
 import { useAsync } from "../parts/use_state.ts";
 import { useFill } from "../parts/use_fill.ts";
 import { MissingChart, ChartSection, type ChartProps } from "./chart_section.tsx";
@@ -225,7 +226,7 @@ function Bar({ label, title, onClick, of, parts }: BarProps) {
           />
         ))}
       </div>
-      <small>{parts.map(({ name, ns }) => `${name}: ${duration(ns)}`).join(" · ")}</small>
+      <small>{unbroken(parts.map(({ name, ns }) => `${name}: ${duration(ns)}`).join(" · "))}</small>
     </li>
   );
 }
