@@ -183,7 +183,7 @@ def test_no_permission_is_one_sentence_and_all_else_goes_on(program, tmp_path):
 
     def recorded(length):
         return subprocess.run(
-            ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace", program.path, "record", "-o",
+            ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace", program.path, "record", "--force", "-o",
              tmp_path / "run.gpuprof", "--sample", "0", "--python", "50", "--quiet", "--", sys.executable, "-c",
              f"import os, time; os.setuid(65534); time.sleep({2 * length})"],
             capture_output=True, text=True, check=False, timeout=HANGS_S)
