@@ -149,13 +149,16 @@ void PerfettoRows::write_counters(Row kernel, const Event& event) {
     Row at = profiled.add();
     std::int64_t launch = static_cast<std::int64_t>(at) + 1;
     profiled.launch.set(at, launch);
-    if (auto device = of.device.get(kernel)) profiled.device.set(at, *device);
-    if (auto stream = of.stream.get(kernel)) profiled.stream.set(at, *stream);
+    auto known = [kernel](const auto& column) {  // a column ends with the last row that has a value
+        return kernel < column.size() ? column.get(kernel) : std::nullopt;
+    };
+    if (auto device = known(of.device)) profiled.device.set(at, *device);
+    if (auto stream = known(of.stream)) profiled.stream.set(at, *stream);
     profiled.name.set(at, of.name[kernel]);
     if (auto dur = event.number("delta_ns"); dur && *dur >= 0) profiled.dur.set(at, *dur);
     profiled.kind.set(at, batch_.intern("kernel"));
     profiled.tool.set(at, batch_.intern("rocprofv3"));
-    set_id(profiled.correlation, at, of.correlation.get(kernel));
+    set_id(profiled.correlation, at, known(of.correlation));
     for (const Note& note : event.notes) {
         if (!note.real || !std::isfinite(*note.real)) continue;
         Row row = table.add();

@@ -463,6 +463,7 @@ void PerfettoRows::finish() {
     if (unfinished > 0)
         batch_.lose(Loss::unfinished_op, "slices without an end: ranges last until the end, other durations are 0",
                     unfinished);
+    batch_.tables.close();  // columns that end with their last value are read now
     number_agents();
     if (writer_ == Writer::gpu_profile) name_processes();
     mark_cut_durations();
