@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <set>
 
+#include "analyze/knowledge/serving_names.h"
 #include "core/schema/throttle.h"
 
 namespace gpuprof::inline ranks {
@@ -14,52 +14,6 @@ std::optional<std::int64_t> number_of_step(std::string_view name) {
     std::int64_t number = 0;
     std::errc error = std::from_chars(name.data() + digits, name.data() + name.size(), number).ec;
     return error == std::errc() ? std::optional(number) : std::nullopt;
-}
-
-namespace {
-
-// Texts in which vLLM, SGLang and TensorRT-LLM mark a step of the engine.
-bool marks_an_engine_step(std::string_view name) {
-    auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-    if (name.starts_with("execute_")) return has("_cached_") || has("_generation_");
-    return name.starts_with("step[") || (name.starts_with("[Executor] _forward_step ") && has(" gen reqs"));
-}
-
-// Each from its annotation to the next one on the thread with the most of them. Two dialects mark one step: the outer one counts.
-std::vector<Step> engine_steps(const Trace& trace, StringId& thread) {
-    const RangeTable& ranges = trace.range();
-    std::map<StringId, std::vector<Row>> by_thread;
-    std::map<StringId, TimeNs> end;
-    for (Row row = 0; row < ranges.rows; ++row) {
-        if (!marks_an_engine_step(trace.text(ranges.name.value_or(row, kNoString)))) continue;
-        StringId key = ranges.thread.value_or(row, kNoString);
-        if (end.contains(key) && ranges.start[row] < end[key]) continue;
-        end[key] = ranges.start[row] + ranges.dur[row];
-        by_thread[key].push_back(row);
-    }
-    std::vector<Step> steps;
-    for (const auto& [key, rows] : by_thread) {
-        if (rows.size() <= steps.size()) continue;
-        thread = key;
-        steps.clear();
-        for (Row row : rows) {
-            if (!steps.empty()) steps.back().end = ranges.start[row];
-            steps.push_back(
-                {std::string(trace.text(ranges.name[row])), ranges.start[row], ranges.start[row] + ranges.dur[row]});
-        }
-    }
-    return steps;
-}
-
-}  // namespace
-
-RankSteps::RankSteps(const Facts& facts) : facts_(facts), found_(facts.get<Steps>()) {
-    if (found_.method == StepMethod::ranges) return;
-    Steps engine;
-    engine.steps = engine_steps(facts.trace(), engine.thread);
-    if (engine.steps.empty()) return;
-    engine.method = StepMethod::ranges;
-    found_ = std::move(engine);
 }
 
 // The number of steps before the first one.
@@ -119,7 +73,7 @@ RankSteps RankSteps::make(const Facts& facts) {
     }
     std::set<std::optional<std::int64_t>> numbers;
     for (const Step& step : made.found_.steps) {
-        std::optional<std::int64_t> number = marks_an_engine_step(step.name) ? std::nullopt : number_of_step(step.name);
+        std::optional<std::int64_t> number = parse_serving_step(step.name) ? std::nullopt : number_of_step(step.name);
         made.steps_.push_back({number.value_or(0), {step.start, step.start}});
         numbers.insert(number);
     }

@@ -37,7 +37,7 @@ public:
     std::size_t at(TimeNs time) const;
 
 private:
-    explicit RankSteps(const Facts& facts);
+    explicit RankSteps(const Facts& facts) : facts_(facts), found_(facts.get<Steps>()) {}
     void take_whole();
     template <class Table, class Launches>
     void extend(const Table& table, const Launches& launches);
@@ -45,7 +45,7 @@ private:
     TimeNs submitted(const Launches& launches, Row row, TimeNs start) const;
 
     const Facts& facts_;
-    Steps found_;
+    const Steps& found_;
     std::vector<RankStep> steps_;
     bool by_place_ = false, whole_ = false;
 };
