@@ -18,8 +18,7 @@ constexpr std::array<Reason, static_cast<std::size_t>(CounterSkip::kinds)> kReas
     {"cooperative launches on several GPUs", "CUPTI cannot replay them; use --set triage --range nvtx:NAME"},
     {"launches during stream capture",
      "those of the captured stream go into a CUDA graph and do not run, and measuring the others could break the "
-     "capture; "
-     "use --set triage --range nvtx:NAME around the graph's launch"},
+     "capture; use --set triage --range nvtx:NAME around the graph's launch"},
     {"launches of CUDA graphs",
      "graphs are not replayed node by node; run without graphs, or use --set triage --range nvtx:NAME"},
     {"launches after the budget was used up", "raise --budget, or measure fewer counters or kernels"},

@@ -60,18 +60,15 @@ struct OtherFile {
     std::array<std::string_view, 3> parts;  // that it contains; "" for none
     std::string_view what;
 };
+constexpr std::string_view kExecutionTrace =
+    "a PyTorch execution trace, which has no times; name the trace of torch.profiler that was recorded with it";
 constexpr OtherFile kOtherFiles[] = {
-    {"{",
-     {"\"schema\"", "\"nodes\"", "\"rf_id\""},
-     "a PyTorch execution trace, which has no times; name the trace of torch.profiler that was recorded with it"},
-    {"{",
-     {"\"schema\"", "\"nodes\"", "\"ctrl_deps\""},
-     "a PyTorch execution trace, which has no times; name the trace of torch.profiler that was recorded with it"},
+    {"{", {"\"schema\"", "\"nodes\"", "\"rf_id\""}, kExecutionTrace},
+    {"{", {"\"schema\"", "\"nodes\"", "\"ctrl_deps\""}, kExecutionTrace},
     {"{",
      {"\"version\"", "\"capture_cuda\"", "\"timer_freq_hz\""},
      "wprof's JSON lines, which are not supported; record with wprof -T trace.pb, or convert the same data to a "
-     "Perfetto "
-     "trace"},
+     "Perfetto trace"},
     {"{",
      {"\"rocprofiler-sdk-tool\"", "", ""},
      "rocprofv3's JSON, which is not supported; record with --output-format rocpd, or pftrace"},
