@@ -157,6 +157,28 @@ def test_the_focus_is_somewhere_after_the_palette(visit, exported):
     reaches(lambda: where()[0], lambda tag: tag in ("MAIN", "CANVAS"))
 
 
+def test_a_dialog_opens_right_after_another_was_closed(visit, exported):
+    page = visit(exported(TRANSFORMER), "page=tables")
+    page.keyboard.press("Control+k")
+    expect(page.locator("dialog")).to_be_visible()
+    for key in ("Escape", "Enter"):
+        stays = page.evaluate(
+            """async (key) => {
+                const press = (options) =>
+                    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...options }));
+                const before = document.querySelector("dialog");
+                press({ key });
+                await Promise.resolve();
+                press({ key: "k", ctrlKey: true });
+                for (let i = 0; i < 3; ++i) await new Promise(requestAnimationFrame);
+                const dialog = document.querySelector("dialog");
+                return dialog !== before && dialog.open && document.activeElement.tagName;
+            }""",
+            key,
+        )
+        assert stays == "INPUT", key
+
+
 def test_names_that_cannot_be_seen_are_written_out(visit, exported, tmp_path):
     events = [
         {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 10.0 * i, "dur": 5.0, "args": {"stream": 7, "device": 0, "correlation": i}}

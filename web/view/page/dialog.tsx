@@ -1,5 +1,5 @@
-// A modal dialog: the browser keeps the focus inside, closes it with Esc and returns the focus afterwards,
-// to the page if what had it is gone.
+// A modal dialog: the browser keeps the focus inside and returns it afterwards, to the page if what had it is gone.
+// Escape closes it at once. The browser's own "close" event comes later, when another dialog may be open already.
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -27,8 +27,14 @@ export function Dialog({ label, onClose, children }: Props) {
     };
   }, []);
   const leave = (event: MouseEvent) => event.target === dialog.current && onClose();
+  const closed = () => dialog.current !== null && onClose();
+  const keys = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    onClose();
+  };
   return (
-    <dialog ref={dialog} class="dialog" aria-label={label} onClose={onClose} onClick={leave}>
+    <dialog ref={dialog} class="dialog" aria-label={label} onClose={closed} onClick={leave} onKeyDown={keys}>
       <div class="dialog-content">{children}</div>
     </dialog>
   );
