@@ -65,7 +65,8 @@ def test_findings_agree_with_themselves_and_with_the_recording(program, recordin
         else:
             assert row["share_pct"] < 3, f"a title without its number: {row}"
         for word, because in pointless.items():
-            assert word not in row["remedy"], f"{because}: {row['remedy']}"
+            advice = row["remedy"].split(" Where: ")[0]  # a place may be an operator of that name
+            assert word not in advice, f"{because}: {advice}"
 
 
 # These speak of the recorder, the device, a library's choice, or the loader.
