@@ -30,13 +30,19 @@ def folder(program, tmp_path_factory):
     return folder
 
 
+def check_input(first, late):
+    """Sleep is never shorter than it was told, but a busy machine adds to every wait of both ranks, so that only its own step bounds it from above."""
+    assert 0.99 * LATE_NS < late["idle_input_ns"] < late["step_p50_ns"]
+    assert first["idle_input_ns"] < 0.3 * late["idle_input_ns"]
+
+
 def test_two_processes_show_who_waits(ranks, folder):
     tables = ranks(folder / "traces", "ranks", "rank_collectives", "stragglers")
     host = socket.gethostname()
     assert [(row["rank"], row["host"], row["status"], row["steps"]) for row in tables["ranks"]] == [(0, host, "whole", 10), (1, host, "whole", 10)]
     first, late = tables["ranks"]
-    assert late["idle_input_ns"] == pytest.approx(LATE_NS, rel=0.2)
-    assert first["wait_ns"] > 0.6 * LATE_NS > late["wait_ns"]
+    check_input(first, late)
+    assert first["wait_ns"] > max(0.6 * LATE_NS, 2 * late["wait_ns"])
     assert [(row["collective"], row["instances"], row["complete_pct"]) for row in tables["rank_collectives"]] == [("all_reduce", 10, 100)]
     assert tables["stragglers"] == []  # of two ranks, nothing tells which is normal
 
@@ -54,6 +60,5 @@ def test_our_recorder_sees_steps_and_input(ranks, folder):
     assert [(row["rank"], row["host"], row["status"], row["steps"]) for row in tables["ranks"]] == [(0, host, "whole", 20), (1, host, "whole", 20)]
     assert [row["step"] for row in tables["job_steps"]] == list(range(20))
     first, late = tables["ranks"]
-    assert late["idle_input_ns"] == pytest.approx(LATE_NS, rel=0.2)
-    assert first["idle_input_ns"] < 0.1 * LATE_NS
+    check_input(first, late)
     assert all(row["step_p50_ns"] > LATE_NS for row in tables["ranks"])  # both take as long as the late one
