@@ -18,8 +18,8 @@ constexpr std::uint32_t kRealtime = 1, kBoottime = 6, kFirstOwnClock = 64, kFirs
 constexpr std::int64_t kMaxTime = std::int64_t{1} << 61;
 constexpr int kMaxDepth = 16;
 
-std::optional<std::string> inflated(std::string_view data, std::uint64_t most) {
-    std::string out;
+std::optional<Unpacked> inflated(std::string_view data, std::uint64_t most) {
+    Unpacked out;
     z_stream stream{};
     if (inflateInit(&stream) != Z_OK) return std::nullopt;
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
@@ -36,8 +36,8 @@ std::optional<std::string> inflated(std::string_view data, std::uint64_t most) {
     return code == Z_STREAM_END || out.size() > most ? std::optional(std::move(out)) : std::nullopt;
 }
 
-std::optional<std::string> unzstd(std::string_view data, std::uint64_t most) {
-    std::string out;
+std::optional<Unpacked> unzstd(std::string_view data, std::uint64_t most) {
+    Unpacked out;
     ZSTD_DStream* stream = ZSTD_createDStream();
     if (stream == nullptr) throw std::bad_alloc();
     ZSTD_inBuffer in{data.data(), data.size(), 0};
@@ -130,7 +130,7 @@ struct PerfettoTrace::Packet {
 };
 
 bool PerfettoTrace::unpack(std::string_view packed, std::uint32_t field, std::uint64_t& left) {
-    std::optional<std::string> plain = field == kZstd ? unzstd(packed, left) : inflated(packed, left);
+    std::optional<Unpacked> plain = field == kZstd ? unzstd(packed, left) : inflated(packed, left);
     if (!plain) {
         losses_.lose(Loss::bad_compression, "a compressed packet");
         return true;
@@ -138,7 +138,7 @@ bool PerfettoTrace::unpack(std::string_view packed, std::uint32_t field, std::ui
     if (plain->size() > left) return false;
     left -= plain->size();
     unpacked_.push_back(std::move(*plain));
-    ProtobufFields inner(unpacked_.back());
+    ProtobufFields inner({unpacked_.back().data(), unpacked_.back().size()});
     while (inner.next())
         if (inner.number() == kPacket && inner.is_bytes()) packets_.push_back(inner.bytes());
     if (inner.damaged()) losses_.lose(Loss::truncated, "a compressed packet");

@@ -13,11 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/pod_vector.h"
 #include "core/base/result.h"
 #include "core/model/build/trace_builder.h"
 #include "io/importers/source/source.h"
 
 namespace gpuprof::inline importers::perfetto {
+
+using Unpacked = PodVector<char>;  // grows in place: what is unpacked may be as large as the limit of memory
 
 // An argument of an event. Arrays and dictionaries are texts, as JSON.
 struct Note {
@@ -130,7 +133,7 @@ private:
     std::string_view bytes_;
     Batch& losses_;
     std::vector<std::string_view> packets_;
-    std::deque<std::string> unpacked_;
+    std::deque<Unpacked> unpacked_;
     std::unordered_map<std::uint64_t, Track> tracks_;
     std::set<std::string, std::less<>> categories_;
     std::set<std::uint64_t> sequence_ids_;
