@@ -119,6 +119,8 @@ struct Scene {
 
     std::int32_t add_track(Track track);  // returns its index
     void add_lane(Lane lane);             // and records the lane of its rows
+    // After those here. No table has rows in both.
+    void append(Scene more);
 };
 
 // The tracks of processes, by key; in the order of the table where keys are equal.
