@@ -163,7 +163,7 @@ Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string
     for (std::optional<Result<ResultTable>>& made : all_tables(facts, whole)) {
         Result<ResultTable>& table = *made;
         if (!table.ok() && answer.ok()) return table.error();
-        if (!table.ok()) continue;                               // `summary` and `findings` need the first answer
+        if (!table.ok()) continue;                                 // `summary` and `findings` need the first answer
         table->whole = table->whole || table->name() == "limits";  // each row is the head of a page
         tables.push_back(std::move(table).value());
     }

@@ -107,7 +107,7 @@ private:
 
     const Trace& trace_;
     HostTimeline timeline_;
-    std::unordered_map<std::uint32_t, IdMap<Row>> by_id_;  // by process: external id -> the first op with it
+    std::unordered_map<std::uint32_t, IdMap<Row>> by_id_;    // by process: external id -> the first op with it
     std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
 };
 

@@ -230,7 +230,8 @@ private:
                 std::uint64_t launched = 0;
                 for (Row row = 0; row < calls_.rows; ++row)
                     launched += index_of(process_of(row)) == process && kind_of(row) == Submission::kernel &&
-                                (has_work_[row] & kOwnWork) == 0 && span.start <= calls_.start[row] && calls_.start[row] < span.end;
+                                (has_work_[row] & kOwnWork) == 0 && span.start <= calls_.start[row] &&
+                                calls_.start[row] < span.end;
                 fewest = std::min(fewest, launched);
                 last = std::max(last, span.end);
             }

@@ -104,7 +104,7 @@ private:
     Row first_ = kNoRow;
     bool in_order_ = true;
     PodVector<Word> words_;
-    PodVector<Row> rows_;  // by rank, unless in order
+    PodVector<Row> rows_;          // by rank, unless in order
     PodVector<std::int64_t> ids_;  // if there is no bitmap
     PodVector<std::int64_t> duplicates_;
     PodVector<std::uint8_t> has_work_;  // by rank; only if there are duplicates
