@@ -100,8 +100,7 @@ void Scene::append(Scene more) {
     }
 }
 
-void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<PlacedSpan>>& rows,
-              Scene& scene) {
+void add_rows(const Tables& tables, std::int32_t track, std::vector<std::vector<PlacedSpan>> rows, Scene& scene) {
     for (std::uint32_t y = 0; y < rows.size(); ++y) {
         std::array<Lane, kSliceTables> lanes;
         auto name_of_row = [&](const PlacedSpan& span) {
@@ -113,6 +112,7 @@ void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::v
         };
         for (const PlacedSpan& span : rows[y])
             lanes[span.table].slices.push_back({span.start, span.end - span.start, name_of_row(span), span.row});
+        rows[y] = {};
         for (std::size_t table = 0; table < lanes.size(); ++table) {
             Lane& lane = lanes[table];
             if (lane.slices.size() == 0) continue;
