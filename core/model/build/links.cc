@@ -23,7 +23,7 @@ std::size_t ones_in(std::uint64_t bits) {
 // The calls of one process by correlation id. Recorders number calls consecutively but do not record all of them, so a
 // bitmap holds the recorded ids and rows are stored only for those: the row of an id is at its rank, the number of ids
 // below it. Sparse ids are sorted instead; their rank is found by bisection. If ids ascend from call to call, as those of
-// one thread do, the row is the first one's plus the rank, and none is stored.
+// one thread do, the row is the first one's plus the rank, and rows are not stored.
 // Filled in three passes over the calls: note() each, prepare(), mark() each, rank(), add() each unless is_in_order().
 class CallsById {
 public:
