@@ -40,6 +40,10 @@ public:
     // hundreds of megabytes during growth would cost more than building the union.
     template <class Table>
     void reserve(const Table& table, IntervalSet DeviceSpans::*set) {
+        if (table.rows > 0 && table.device.repeats(table.device[0])) {
+            if (only_device_ < 0 || table.device[0] == only_device_) (at(table.device[0]).*set).reserve(table.rows);
+            return;
+        }
         std::map<std::int32_t, std::size_t> counts;
         std::pair<const std::int32_t, std::size_t>* last = nullptr;
         for (Row row = 0; row < table.rows; ++row) {
@@ -67,18 +71,6 @@ private:
     const DeviceSpans* last_stream_of_ = nullptr;
 };
 
-// By string id of a kernel name: whether the kernel is a collective.
-std::vector<bool> collective_names(const Trace& trace) {
-    std::vector<bool> known(trace.strings().size()), collective(trace.strings().size());
-    for (Row row = 0; row < trace.kernel().rows; ++row) {
-        StringId name = trace.kernel().name[row];
-        if (!trace.kernel().name.has(row) || known[index_of(name)]) continue;
-        known[index_of(name)] = true;
-        collective[index_of(name)] = is_collective_kernel(trace.text(name));
-    }
-    return collective;
-}
-
 }  // namespace
 
 bool is_collective_kernel(std::string_view name) {
@@ -91,12 +83,17 @@ bool is_collective_kernel(std::string_view name) {
 
 Activity Activity::make(const Facts& facts) {
     const Trace& trace = facts.trace();
-    std::vector<bool> collective = collective_names(trace);
+    std::vector<signed char> collective(trace.strings().size(), -1);  // by kernel name
     const auto& names = trace.kernel().name;
+    auto is_collective = [&](StringId name) {
+        signed char& known = collective[index_of(name)];
+        if (known < 0) known = is_collective_kernel(trace.text(name));
+        return known != 0;
+    };
     ActivityBuilder gathering(facts.options().device);
     gathering.reserve(trace.kernel(), &DeviceSpans::compute);
     gathering.each(trace.kernel(), [&](DeviceSpans& to, Interval span, Row row) {
-        bool is_comm = names.has(row) && collective[index_of(names[row])];
+        bool is_comm = names.has(row) && is_collective(names[row]);
         add_merged(is_comm ? to.comm : to.compute, span);
         ++to.kernels;
     });
@@ -120,9 +117,10 @@ Activity Activity::make(const Facts& facts) {
         to.memcpy = std::move(ops.memcpy);
         to.memset = std::move(ops.memset);
         to.comm = std::move(ops.comm);
-        to.compute = std::move(ops.compute);
-        if (!to.comm.empty()) to.comm_or_compute = unite(to.comm, to.compute);
-        to.busy = unite(to.kernel(), unite(to.memcpy, to.memset));
+        to.only_compute = to.comm.empty() && to.memcpy.empty() && to.memset.empty();
+        (to.only_compute ? to.busy : to.own_compute) = std::move(ops.compute);
+        if (!to.comm.empty()) to.comm_or_compute = unite(to.comm, to.compute());
+        if (!to.only_compute) to.busy = unite(to.kernel(), unite(to.memcpy, to.memset));
     }
     return result;
 }

@@ -16,12 +16,15 @@ struct DeviceActivity {
     IntervalSet busy;  // union of all device ops
     IntervalSet memcpy;
     IntervalSet memset;
-    IntervalSet comm;     // collective kernels
-    IntervalSet compute;  // all other kernels
+    IntervalSet comm;  // collective kernels
     std::size_t kernels = 0, memcpys = 0, memsets = 0, streams = 0;
+    // All other kernels.
+    const IntervalSet& compute() const { return only_compute ? busy : own_compute; }
     // Kernels, collectives included.
-    const IntervalSet& kernel() const { return comm.empty() ? compute : comm_or_compute; }
-    IntervalSet comm_or_compute;  // empty without collectives, so that millions of kernels are stored once
+    const IntervalSet& kernel() const { return comm.empty() ? compute() : comm_or_compute; }
+    // Millions of kernels are stored once: without other ops in `busy`, and without collectives in one set only.
+    bool only_compute = false;
+    IntervalSet own_compute, comm_or_compute;
 };
 
 // Whether a kernel of this name is a collective: from a library (nccl..., rccl..., in any case), or a known one from a

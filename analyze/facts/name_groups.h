@@ -78,6 +78,7 @@ public:
     std::vector<std::optional<T>> shared(const Column<T>& column) const {
         std::vector<std::optional<T>> first(size());
         if (column.none_present()) return first;
+        if (column.repeats(column[0])) return std::vector<std::optional<T>>(size(), column[0]);
         enum : std::uint8_t { none_seen, one_value, differs };
         struct Seen {
             T value{};

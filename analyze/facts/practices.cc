@@ -1,5 +1,7 @@
 #include "analyze/facts/practices.h"
 
+#include <algorithm>
+
 #include "analyze/facts/facts.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/knowledge/host_names.h"
@@ -22,21 +24,15 @@ bool is_half(MathType type) {
 
 // Most kernels share their call with others: a call that launches several is that of a graph.
 bool mostly_graphs(const Trace& trace) {
-    std::vector<std::uint8_t> is_graph(trace.strings().size());
-    bool any = false;
-    for (Row call = 0; call < trace.api_call().rows; ++call) {
-        StringId name = trace.api_call().name.value_or(call, kNoString);
-        if (name == kNoString || is_graph[index_of(name)] != 0) continue;
-        bool graph = contains(trace.text(name), "GraphLaunch");
-        is_graph[index_of(name)] = graph ? 2 : 1;
-        any = any || graph;
-    }
-    if (!any) return false;
+    std::vector<bool> is_graph(trace.strings().size());  // texts are fewer than calls
+    for (std::size_t i = 0; i < is_graph.size(); ++i)
+        is_graph[i] = contains(trace.strings()[static_cast<StringId>(i)], "GraphLaunch");
+    if (std::find(is_graph.begin(), is_graph.end(), true) == is_graph.end()) return false;
     std::size_t of_graphs = 0;
     for (Row kernel = 0; kernel < trace.kernel().rows; ++kernel) {
         Row call = trace.links().kernel_launch[kernel];
         if (call == kNoRow || !trace.api_call().name.has(call)) continue;
-        of_graphs += is_graph[index_of(trace.api_call().name[call])] == 2;
+        of_graphs += is_graph[index_of(trace.api_call().name[call])];
     }
     return 2 * of_graphs > trace.kernel().rows;
 }

@@ -42,7 +42,7 @@ Shares Shares::make(const Facts& facts) {
         DurNs transfers = length(subtract(transfers_of(facts.trace(), device), device.kernel()));
         add_capped(shares.exposed_memcpy, transfers);
         add_capped(shares.exposed_device_copies, copies - transfers);
-        add_capped(shares.exposed_comm, length(subtract(device.comm, device.compute)));
+        add_capped(shares.exposed_comm, length(subtract(device.comm, device.compute())));
     }
     for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause)

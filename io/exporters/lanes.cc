@@ -15,14 +15,22 @@ struct Lane {
     }
 };
 
+constexpr std::size_t kMostRuns = 8;  // merging more takes as many passes as sorting
+
 }  // namespace
 
 void sort_outer_first(std::vector<PlacedSpan>& spans) {
     auto outer = [](const PlacedSpan& a, const PlacedSpan& b) {
         return a.start != b.start ? a.start < b.start : a.end > b.end;
     };
-    // Spans of one table usually are sorted.
-    if (!std::is_sorted(spans.begin(), spans.end(), outer)) std::stable_sort(spans.begin(), spans.end(), outer);
+    // Spans of one table usually are sorted, so those of several are a few ascending runs.
+    std::vector<std::ptrdiff_t> ends;
+    for (std::size_t i = 1; i < spans.size() && ends.size() < kMostRuns; ++i)
+        if (outer(spans[i], spans[i - 1])) ends.push_back(static_cast<std::ptrdiff_t>(i));
+    if (ends.size() == kMostRuns) return std::stable_sort(spans.begin(), spans.end(), outer);
+    for (std::size_t i = 0; i < ends.size(); ++i)
+        std::inplace_merge(spans.begin(), spans.begin() + ends[i],
+                           i + 1 < ends.size() ? spans.begin() + ends[i + 1] : spans.end(), outer);
 }
 
 std::vector<std::vector<PlacedSpan>> lay_out(std::vector<PlacedSpan> spans, Layout layout) {

@@ -167,7 +167,8 @@ constexpr double kLeastCapped = 0.05, kNearGain = 0.8;
 
 class PathShares {
 public:
-    PathShares(const Facts& facts, Estimate recorder) : facts_(facts), paths_(facts.trace()) {
+    PathShares(const Facts& facts, Estimate recorder)
+        : facts_(facts), graph_(facts.get<ReplayGraph>()), paths_(facts.trace()) {
         for (const KernelGroup& group : facts.get<KernelGroups>().groups) groups_[group.name] = &group;
         CriticalPath path = critical_path_of(facts, recorder);
         total_ = left_ = path.total;
@@ -181,8 +182,7 @@ public:
 
 private:
     void add(const PathPart& part) {
-        const ReplayGraph& graph = facts_.get<ReplayGraph>();
-        std::uint32_t object = graph.object[part.point];
+        std::uint32_t object = graph_.object[part.point];
         switch (part.what) {
             case PathClass::kernel:
                 return add_kernel(facts_.trace().kernel().name.value_or(op_row(object), kNoString), part.dur);
@@ -191,7 +191,7 @@ private:
             case PathClass::allocation: return add(Limit::allocation, part.dur);
             case PathClass::launch_call:
             case PathClass::other_call:
-            case PathClass::wait: return add(limit_of_call(graph.info[part.point].call, part.what), part.dur);
+            case PathClass::wait: return add(limit_of_call(graph_.info[part.point].call, part.what), part.dur);
             case PathClass::host_code:
             case PathClass::hand_over: return add(part.dur > kMaxLaunching ? Limit::host : Limit::launch, part.dur);
             case PathClass::gap: return add(Limit::launch, part.dur);
@@ -288,6 +288,7 @@ private:
     }
 
     const Facts& facts_;
+    const ReplayGraph& graph_;
     CopyPaths paths_;
     std::map<StringId, const KernelGroup*> groups_;
     std::array<double, kLimits> time_{};

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "analyze/facts/steps/phases.h"
 #include "analyze/facts/steps/steady_part.h"
 #include "analyze/replay/gain.h"
+#include "core/base/parallel.h"
 #include "core/base/text/json_writer.h"
 #include "core/base/text/readable.h"
 #include "core/format/payload.h"
@@ -131,25 +133,38 @@ std::vector<std::string> sentences(const Answer& answer) {
     return lines;
 }
 
+// Those of a long recording at once: what two of them need is computed once.
+std::vector<std::optional<Result<ResultTable>>> all_tables(const Facts& facts, const Facts& whole) {
+    std::vector<const Analysis*> all(analyses().begin(), analyses().end());
+    std::vector<std::optional<Result<ResultTable>>> tables(all.size());
+    std::vector<std::function<void()>> runs;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        runs.push_back([&, i] {
+            if (!all[i]->traits.replays || !facts.get<Replayed>().too_large) {
+                tables[i].emplace(all[i]->run(all[i]->traits.of_whole ? whole : facts));
+                return;
+            }
+            ResultTable skipped(all[i]->name, all[i]->columns);
+            skipped.notes.push_back(
+                fmt::format("Not computed here for more than {} device ops: gpu-profile report FILE {} computes it.",
+                            readable_count(kMaxReplayed), all[i]->name));
+            tables[i].emplace(std::move(skipped));
+        });
+    run_together(facts.trace().kernel().rows + facts.trace().op().rows + facts.trace().api_call().rows, runs);
+    return tables;
+}
+
 // `whole`: of the recording, of which `facts` may be about a part.
 Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string_view version, StepDetail detail,
                              const std::function<void(std::vector<std::string>)>& on_known) {
     Result<Answer> answer = make_answer(facts);  // an error for recordings without events
     if (answer.ok() && on_known) on_known(sentences(*answer));
     std::vector<ResultTable> tables;
-    for (const Analysis* analysis : analyses()) {
-        if (analysis->traits.replays && facts.get<Replayed>().too_large) {
-            ResultTable skipped(analysis->name, analysis->columns);
-            skipped.notes.push_back(
-                fmt::format("Not computed here for more than {} device ops: gpu-profile report FILE {} computes it.",
-                            readable_count(kMaxReplayed), analysis->name));
-            tables.push_back(std::move(skipped));
-            continue;
-        }
-        Result<ResultTable> table = analysis->run(analysis->traits.of_whole ? whole : facts);
+    for (std::optional<Result<ResultTable>>& made : all_tables(facts, whole)) {
+        Result<ResultTable>& table = *made;
         if (!table.ok() && answer.ok()) return table.error();
-        if (!table.ok()) continue;                                  // `summary` and `findings` need the first answer
-        table->whole = table->whole || analysis->name == "limits";  // each row is the head of a page
+        if (!table.ok()) continue;                                 // `summary` and `findings` need the first answer
+        table->whole = table->whole || table->name() == "limits";  // each row is the head of a page
         tables.push_back(std::move(table).value());
     }
     Report report{.version = version,

@@ -212,9 +212,10 @@ private:
             idle[span.thread].push_back({span.start, span.start + span.dur, place});
             ++place.slice;
         }
+        auto before = [](const IdlePiece& a, const IdlePiece& b) { return a.start < b.start; };
         for (auto& [thread, pieces] : idle)
-            std::stable_sort(pieces.begin(), pieces.end(),
-                             [](const IdlePiece& a, const IdlePiece& b) { return a.start < b.start; });
+            if (!std::is_sorted(pieces.begin(), pieces.end(), before))
+                std::stable_sort(pieces.begin(), pieces.end(), before);
         return idle;
     }
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "core/base/parallel.h"
+
 namespace gpuprof::inline view {
 namespace {
 
@@ -78,8 +82,25 @@ void Scene::add_lane(Lane lane) {
     lanes.push_back(std::move(lane));
 }
 
-void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<PlacedSpan>>& rows,
-              Scene& scene) {
+void Scene::append(Scene more) {
+    auto first_track = static_cast<std::int32_t>(tracks.size()), first_lane = static_cast<std::int32_t>(lanes.size());
+    for (Track& track : more.tracks) {
+        if (track.parent >= 0) track.parent += first_track;
+        tracks.push_back(std::move(track));
+    }
+    for (Lane& lane : more.lanes) {
+        lane.track += static_cast<std::uint32_t>(first_track);
+        lanes.push_back(std::move(lane));
+    }
+    for (std::size_t table = 0; table < lane_of.size(); ++table) {
+        if (more.lane_of[table].empty()) continue;
+        for (std::int32_t& lane : more.lane_of[table])
+            if (lane >= 0) lane += first_lane;
+        lane_of[table].swap(more.lane_of[table]);
+    }
+}
+
+void add_rows(const Tables& tables, std::int32_t track, std::vector<std::vector<PlacedSpan>> rows, Scene& scene) {
     for (std::uint32_t y = 0; y < rows.size(); ++y) {
         std::array<Lane, kSliceTables> lanes;
         auto name_of_row = [&](const PlacedSpan& span) {
@@ -91,6 +112,7 @@ void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::v
         };
         for (const PlacedSpan& span : rows[y])
             lanes[span.table].slices.push_back({span.start, span.end - span.start, name_of_row(span), span.row});
+        rows[y] = {};
         for (std::size_t table = 0; table < lanes.size(); ++table) {
             Lane& lane = lanes[table];
             if (lane.slices.size() == 0) continue;
@@ -114,19 +136,23 @@ void add_counter(const Counter& counter, std::int32_t parent, Scene& scene) {
 Scene make_scene(const Facts& facts) {
     const Trace& trace = facts.trace();
     std::vector<Counter> counters = counters_of(trace);
-    Scene scene;
-    add_devices(facts, counters, scene);
-    ProcessTracks processes;
-    for (Row row = 0; row < trace.tables().process.rows; ++row)
-        if (trace.tables().process.key.has(row))
-            processes.emplace(trace.tables().process.key[row],
-                              scene.add_track({-1, "process", name_of_process(trace, row)}));
-    add_threads(facts, processes, scene);
-    for (const Counter& counter : counters) {
-        if (counter.device) continue;
-        auto [first, last] = processes.equal_range(counter.process);
-        for (auto process = first; process != last; ++process) add_counter(counter, process->second, scene);
-    }
+    Scene scene, host;
+    auto add_processes = [&] {
+        ProcessTracks processes;
+        for (Row row = 0; row < trace.tables().process.rows; ++row)
+            if (trace.tables().process.key.has(row))
+                processes.emplace(trace.tables().process.key[row],
+                                  host.add_track({-1, "process", name_of_process(trace, row)}));
+        add_threads(facts, processes, host);
+        for (const Counter& counter : counters) {
+            if (counter.device) continue;
+            auto [first, last] = processes.equal_range(counter.process);
+            for (auto process = first; process != last; ++process) add_counter(counter, process->second, host);
+        }
+    };
+    run_together(trace.kernel().rows + trace.op().rows + trace.api_call().rows,
+                 {[&] { add_devices(facts, counters, scene); }, add_processes});
+    scene.append(std::move(host));
     drop_empty(scene);
     return scene;
 }

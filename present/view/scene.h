@@ -119,6 +119,8 @@ struct Scene {
 
     std::int32_t add_track(Track track);  // returns its index
     void add_lane(Lane lane);             // and records the lane of its rows
+    // After those here. No table has rows in both.
+    void append(Scene more);
 };
 
 // The tracks of processes, by key; in the order of the table where keys are equal.
@@ -131,7 +133,7 @@ Scene make_scene(const Facts& facts);
 void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene);
 void add_threads(const Facts& facts, const ProcessTracks& processes, Scene& scene);
 // Adds lanes for spans placed on rows of a track; Placed::table is a SliceTable. A row has one lane per table.
-void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<PlacedSpan>>& rows, Scene& scene);
+void add_rows(const Tables& tables, std::int32_t track, std::vector<std::vector<PlacedSpan>> rows, Scene& scene);
 // Adds a track with the counter.
 void add_counter(const Counter& counter, std::int32_t parent, Scene& scene);
 

@@ -137,8 +137,8 @@ private:
                     lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
                 scene_.add_lane(std::move(lane));
             };
-            add("exposed", subtract(activity->comm, activity->compute));
-            add("hidden", intersect(activity->comm, activity->compute));
+            add("exposed", subtract(activity->comm, activity->compute()));
+            add("hidden", intersect(activity->comm, activity->compute()));
         }
     }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Spans = std::vector<PlacedSpan>;
 
-// The rows of a track: each span goes below all spans that are open at its start.
+// The rows of a track: each span goes below all spans that are open at its start. Takes the spans.
 std::vector<Spans> rows_of_nested(Spans& spans) {
     struct Open {
         TimeNs end;
@@ -30,6 +30,7 @@ std::vector<Spans> rows_of_nested(Spans& spans) {
         rows[y].push_back(span);
         open.push_back({span.end, y});
     }
+    spans = {};
     return rows;
 }
 

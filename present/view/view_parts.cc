@@ -58,6 +58,9 @@ ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, AnswerJ
       scene(make_scene(facts)),
       answer(std::move(given)) {
     add_critical_path(answer.path, trace, scene);
+    if (!answer.path.spans.empty())
+        answer.path.spans = {answer.path.spans.front()};  // that there are any is still told
+    answer.path.spans.shrink_to_fit();
     stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(facts, scene); });
     strings.merge(trace.strings());
     long_rows = std::make_unique<LongTableRows>(answered(), options, since(answer.part, origin));

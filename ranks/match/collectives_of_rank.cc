@@ -27,7 +27,7 @@ public:
                 is_collective(kernels.name.value_or(row, kNoString)))
                 add(row, device.device);
         find_needed_work(facts_, device.device, first, points_);
-        link(device.compute, first, [&](Interval part) { return own.within(part); });
+        link(device.compute(), first, [&](Interval part) { return own.within(part); });
         find_leads(facts_, own, first, points_);
     }
 

@@ -9,7 +9,7 @@
 namespace gpuprof::inline ranks {
 
 OwnTimes::OwnTimes(const DeviceActivity& device)
-    : compute_(device.compute), copy_(subtract(unite(device.memcpy, device.memset), device.kernel())) {}
+    : compute_(device.compute()), copy_(subtract(unite(device.memcpy, device.memset), device.kernel())) {}
 
 void OwnTimes::add(const IdleSpan& span) {
     Interval part{span.start, span.start + span.dur};

@@ -204,7 +204,7 @@ private:
         table.from_time.set(row, step.window.start);
         table.to_time.set(row, step.window.end);
         OwnTime parts = own.within(step.window);
-        DurNs compute = length_within(device.compute, step.window), comm = length_within(device.comm, step.window);
+        DurNs compute = length_within(device.compute(), step.window), comm = length_within(device.comm, step.window);
         table.busy_ns.set(row, length_within(device.busy, step.window));
         table.compute_ns.set(row, compute);
         table.comm_ns.set(row, comm);

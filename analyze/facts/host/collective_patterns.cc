@@ -70,7 +70,7 @@ private:
     DurNs without_compute(Row kernel, Interval span) const {
         for (const DeviceActivity& device : facts_.get<Activity>().devices)
             if (device.device == trace_.kernel().device.value_or(kernel, -1))
-                return span.length() - length_within(device.compute, span);
+                return span.length() - length_within(device.compute(), span);
         return 0;
     }
     // Its transfer, without what another kernel hides.

@@ -171,17 +171,24 @@ OpOfKernel::OpOfKernel(const Trace& trace) : trace_(trace), timeline_(trace, {Ho
     for (Row row = 0; row < threads.rows; ++row)
         process_of[index_of(threads.key[row])] = threads.process.value_or(row, kNoString);
     const OpTable& ops = trace.op();
-    for (Row row = 0; row < ops.rows; ++row)
-        if (ops.external_id.has(row))
-            by_id_.emplace(Key{index_of(process_of[index_of(ops.thread[row])]), ops.external_id[row]}, row);
+    auto each_id = [&](auto&& visit) {
+        for (Row row = 0; row < ops.rows; ++row)
+            if (ops.external_id.has(row))
+                visit(by_id_[index_of(process_of[index_of(ops.thread[row])])], ops.external_id[row], row);
+    };
+    each_id([](IdMap<Row>& known, std::int64_t id, Row) { known.note(id); });
+    for (auto& [process, known] : by_id_) known.prepare(kNoRow);
+    each_id([](IdMap<Row>& known, std::int64_t id, Row row) {
+        if (Row& first = known.at(id); first == kNoRow) first = row;
+    });
 }
 
 Row OpOfKernel::find(Row kernel) {
     const KernelTable& kernels = trace_.kernel();
     std::optional<std::int64_t> link = op_link(kernels, kernel);
     if (!link) return open_at_launch(kernel);
-    auto found = by_id_.find(Key{index_of(kernels.process.value_or(kernel, kNoString)), *link});
-    return found == by_id_.end() ? kNoRow : found->second;
+    auto known = by_id_.find(index_of(kernels.process.value_or(kernel, kNoString)));
+    return known == by_id_.end() ? kNoRow : known->second.find(*link);
 }
 
 Row OpOfKernel::open_at_launch(Row kernel) {

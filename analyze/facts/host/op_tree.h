@@ -103,12 +103,11 @@ public:
     Row find(Row kernel);
 
 private:
-    using Key = std::pair<std::uint32_t, std::int64_t>;  // process, external id
     Row open_at_launch(Row kernel);
 
     const Trace& trace_;
     HostTimeline timeline_;
-    std::map<Key, Row> by_id_;
+    std::unordered_map<std::uint32_t, IdMap<Row>> by_id_;    // by process: external id -> the first op with it
     std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
 };
 

@@ -179,8 +179,8 @@ private:
         }
         for (const DeviceActivity& device : facts_.get<Activity>().devices) {
             auto& [waits, doubtful] = spans[device.device];
-            found_.exposed_wait += length(subtract(unite(std::move(waits)), device.compute));
-            found_.exposed_doubtful += length(subtract(unite(std::move(doubtful)), device.compute));
+            found_.exposed_wait += length(subtract(unite(std::move(waits)), device.compute()));
+            found_.exposed_doubtful += length(subtract(unite(std::move(doubtful)), device.compute()));
         }
     }
 

@@ -245,9 +245,11 @@ private:
     }
 
     bool launches_graph(StringId name) {
+        if (name == last_launch_) return launched_graph_;
         auto [known, added] = graph_launches_.try_emplace(name, false);
         if (added) known->second = name != kNoString && submission_of(trace_.text(name)) == Submission::graph;
-        return known->second;
+        last_launch_ = name;
+        return launched_graph_ = known->second;
     }
     // Whether an op of the launched graph whose op ends the gap began before it. Ops of other streams may have run in between.
     bool is_within_graph(const IdleGap& gap, Row call) {
@@ -446,6 +448,8 @@ private:
     const Intervals* waits_of_ = nullptr;                // of waiting_thread_
     std::size_t begun_ = 0;                              // how many of them had begun
     std::unordered_map<StringId, bool> graph_launches_;  // by the call's name
+    StringId last_launch_ = kNoString;                   // of the last call
+    bool launched_graph_ = false;
     IntervalSet profiler_;
     std::map<StreamOfProcess, HostFunctions> functions_;
     StringId overhead_name_ = kNoString;

@@ -82,6 +82,11 @@ void HostTimeline::index(const Table& table, HostKind kind) {
         return known == kNoSpan ? slot_of_none_ : known;
     };
     to.begin.assign(slot_of_none_ + 2, 0);
+    if (table.rows > 0 && table.thread.repeats(table.thread[0])) {
+        std::uint32_t only = slot(0);
+        for (std::size_t i = only + 1; i < to.begin.size(); ++i) to.begin[i] = static_cast<std::uint32_t>(table.rows);
+        return;
+    }
     for (Row row = 0; row < table.rows; ++row) ++to.begin[slot(row) + 1];
     for (std::size_t i = 1; i < to.begin.size(); ++i) to.begin[i] += to.begin[i - 1];
     std::vector<std::uint32_t> next(to.begin.begin(), to.begin.end() - 1);
@@ -96,7 +101,7 @@ public:
         for (std::size_t i = 0; i < kHostKinds && slot != kNoSpan; ++i) {
             const RowsByThread& rows = timeline.rows_[i];
             if (!kinds.has(static_cast<HostKind>(i)) || rows.begin.empty()) continue;
-            Head head{rows.rows.data() + rows.begin[slot], rows.rows.data() + rows.begin[slot + 1], {}};
+            Head head{rows.rows.empty() ? nullptr : rows.rows.data(), rows.begin[slot], rows.begin[slot + 1], {}};
             head.span.kind = static_cast<HostKind>(i);
             left_ += static_cast<std::size_t>(head.end - head.next);
             if (head.next != head.end) {
@@ -118,13 +123,14 @@ public:
 
 private:
     struct Head {
-        const Row *next, *end;
+        const Row* rows;  // null: all of the table
+        std::uint32_t next, end;
         HostSpan span;
     };
     void read(Head& head) const {
         each_host_table(trace_, [&](HostKind kind, const auto& table) {
             if (kind != head.span.kind) return;
-            Row row = *head.next;
+            Row row = head.rows == nullptr ? head.next : head.rows[head.next];
             TimeNs start = table.start[row];
             head.span = {start, start + table.dur[row], table.name.value_or(row, kNoString), row, kNoSpan, kind};
         });

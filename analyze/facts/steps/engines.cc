@@ -175,11 +175,20 @@ void keep_one_per_process(std::vector<Engine>& engines) {
 
 template <class Table, class Is>
 bool any_name(const Trace& trace, const Table& table, const Column<StringId>& names, Is&& is) {
-    std::vector<bool> seen(trace.strings().size());
+    std::size_t strings = trace.strings().size();
+    std::vector<std::uint8_t> seen(strings);
+    if (strings < table.rows) {  // then most tables need not be read
+        bool any = false;
+        for (std::size_t i = 0; i < strings; ++i) {
+            seen[i] = !is(trace.strings()[static_cast<StringId>(i)]);
+            any = any || seen[i] == 0;
+        }
+        if (!any) return false;
+    }
     for (Row row = 0; row < table.rows; ++row) {
         StringId name = names.value_or(row, kNoString);
-        if (name == kNoString || seen[index_of(name)]) continue;
-        seen[index_of(name)] = true;
+        if (name == kNoString || seen[index_of(name)] != 0) continue;
+        seen[index_of(name)] = 1;
         if (is(trace.text(name))) return true;
     }
     return false;

@@ -93,7 +93,7 @@ void measure_work(const Trace& trace, const Engine& engine, OpRange range, const
     if (device == nullptr) return;
     IntervalSet collectives = unite(std::move(comm));
     to.comm = length(collectives);
-    if (to.comm > 0) to.exposed_comm = length(subtract(collectives, device->compute));
+    if (to.comm > 0) to.exposed_comm = length(subtract(collectives, device->compute()));
     auto idle_in = [&](Interval part) {
         return part.end > part.start ? part.length() - length_within(device->busy, part) : DurNs{0};
     };

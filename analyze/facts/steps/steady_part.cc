@@ -54,17 +54,21 @@ Interval part_with_work(const Trace& trace) {
     return work.length() > 0 ? work : window;
 }
 
+// The first kernel that starts at `time` or later.
+Row first_kernel_from(const Trace& trace, TimeNs time) {
+    const TimeNs* begin = trace.kernel().start.values();
+    return static_cast<Row>(std::lower_bound(begin, begin + trace.kernel().rows, time) - begin);
+}
+
 std::size_t kernels_within(const Trace& trace, Interval part) {
-    const TimeNs *begin = trace.kernel().start.values(), *end = begin + trace.kernel().rows;
-    return static_cast<std::size_t>(std::lower_bound(begin, end, part.end) - std::lower_bound(begin, end, part.start));
+    return first_kernel_from(trace, part.end) - first_kernel_from(trace, part.start);
 }
 
 // The sum of the durations of the kernels that start in `part`.
 DurNs kernel_time(const Trace& trace, Interval part) {
-    const KernelTable& kernels = trace.kernel();
     DurNs sum = 0;
-    for (Row row = 0; row < kernels.rows; ++row)
-        if (kernels.start[row] >= part.start && kernels.start[row] < part.end) sum += kernels.dur[row];
+    Row end = first_kernel_from(trace, part.end);
+    for (Row row = first_kernel_from(trace, part.start); row < end; ++row) sum += trace.kernel().dur[row];
     return sum;
 }
 
@@ -125,8 +129,9 @@ std::optional<Interval> steady_iterations(const Facts& facts) {
 // iterations that are not in the recording.
 std::optional<Interval> after_long_gap(const Facts& facts) {
     const Iterations& found = facts.get<Iterations>();
+    if (found.all.empty() || found.all.size() >= kMinSteps) return std::nullopt;
     const std::vector<DeviceActivity>& devices = facts.get<Activity>().devices;
-    if (found.all.empty() || found.all.size() >= kMinSteps || devices.size() != 1) return std::nullopt;
+    if (devices.size() != 1) return std::nullopt;
     const IntervalSet& busy = devices.front().busy;
     if (busy.size() < 2) return std::nullopt;
     std::size_t longest = 1;

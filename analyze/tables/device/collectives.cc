@@ -74,7 +74,7 @@ WideSum exposed(const Facts& facts, const Group& group) {
     WideSum sum;
     for (const DeviceActivity& device : facts.get<Activity>().devices)
         if (auto spans = group.spans.find(device.device); spans != group.spans.end())
-            sum.add(length(subtract(unite(spans->second), device.compute)));
+            sum.add(length(subtract(unite(spans->second), device.compute())));
     return sum;
 }
 

@@ -33,7 +33,10 @@ std::pair<StringId, DurNs> longest_of(const TimeByKernel& times) {
 class CommunicationByStep {
 public:
     CommunicationByStep(const Facts& facts, const DeviceActivity& device, const std::vector<Step>& steps)
-        : comm_(device.comm), exposed_(subtract(device.comm, device.compute)), steps_(steps), parts_(steps.size() + 1) {
+        : comm_(device.comm),
+          exposed_(subtract(device.comm, device.compute())),
+          steps_(steps),
+          parts_(steps.size() + 1) {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             Interval step{steps[i].start, steps[i].end};
             parts_[i].comm = length_within(comm_, step);

@@ -45,16 +45,16 @@ constexpr auto kCriticalpathColumns = columns_of<CriticalPathRow>({
 // Names the parts of a path.
 class PartNames {
 public:
-    explicit PartNames(const Facts& facts) : facts_(facts), timeline_(facts.trace(), {HostKind::range, HostKind::op}) {
+    explicit PartNames(const Facts& facts)
+        : facts_(facts), graph_(facts.get<ReplayGraph>()), timeline_(facts.trace(), {HostKind::range, HostKind::op}) {
         const KernelNames& kernels = facts.get<KernelNames>();
         for (std::size_t n = 1; n <= kernels.order.size(); ++n)
             kernel_handles_[kernels.with_handle(n)] = fmt::format("k-{}", n);
     }
     StringId name(const PathPart& part) {
-        const ReplayGraph& graph = facts_.get<ReplayGraph>();
         const Trace& trace = facts_.trace();
-        std::uint32_t object = graph.object[part.point];
-        const PointInfo& info = graph.info[part.point];
+        std::uint32_t object = graph_.object[part.point];
+        const PointInfo& info = graph_.info[part.point];
         if (info.kind == PointKind::op) {
             // A gap has no name of its own.
             if (part.what == PathClass::gap) return kNoString;
@@ -67,7 +67,7 @@ public:
         }
         if (object == kNoRow) return kNoString;
         if (info.kind == PointKind::call_end) return trace.api_call().name.value_or(object, kNoString);
-        return around(graph.threads[info.lane], trace.api_call().start[object]);
+        return around(graph_.threads[info.lane], trace.api_call().start[object]);
     }
     std::string handle(PathClass what, StringId name) const {
         if (name == kNoString) return "";
@@ -87,6 +87,7 @@ private:
     }
 
     const Facts& facts_;
+    const ReplayGraph& graph_;
     HostTimeline timeline_;
     std::map<StringId, HostThread> threads_;
     std::map<StringId, std::string> kernel_handles_;

@@ -50,7 +50,7 @@ constexpr auto kDevicesColumns = columns_of<DevicesRow>({
     {"exposed_memcpy_ns", CellType::integer, Unit::ns, "Time with a memcpy but no kernel in flight.",
      [](auto& r) { return length(subtract(r.device.memcpy, r.device.kernel())); }},
     {"exposed_comm_ns", CellType::integer, Unit::ns, "Time with a collective but no other kernel in flight.",
-     [](auto& r) { return length(subtract(r.device.comm, r.device.compute)); }},
+     [](auto& r) { return length(subtract(r.device.comm, r.device.compute())); }},
     {"kernels", CellType::integer, Unit::count, "Number of kernels executed.",
      [](auto& r) { return r.device.kernels; }},
     {"memcpys", CellType::integer, Unit::count, "Number of memcpys executed.",

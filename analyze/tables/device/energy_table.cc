@@ -195,9 +195,11 @@ void add_device(ResultTable& table, const Facts& facts, const EnergyOfDevice& de
 Result<ResultTable> energy_table(const Facts& facts) {
     ResultTable table("energy", kEnergyColumns);
     const EnergyUse& use = facts.get<EnergyUse>();
-    RangeTree tree(facts.trace());
-    OpOfKernel op_of(facts.trace());
-    for (const auto& device : use.devices) add_device(table, facts, *device, tree, op_of);
+    if (!use.devices.empty()) {
+        RangeTree tree(facts.trace());
+        OpOfKernel op_of(facts.trace());
+        for (const auto& device : use.devices) add_device(table, facts, *device, tree, op_of);
+    }
     // Boards whose work was not recorded, in captures of samples alone.
     for (const EnergyCurve& curve : facts.get<DeviceEnergies>().curves) {
         if (use.of(curve.device()) != nullptr) continue;

@@ -94,7 +94,7 @@ Result<ResultTable> overlap_table(const Facts& facts) {
         if (device.memcpys > 0)
             table.add(kOverlapColumns, {device.device, pair_of("kernel", "memcpy", device.kernel(), device.memcpy)});
         if (!device.comm.empty())
-            table.add(kOverlapColumns, {device.device, pair_of("kernel", "comm", device.compute, device.comm)});
+            table.add(kOverlapColumns, {device.device, pair_of("kernel", "comm", device.compute(), device.comm)});
         std::size_t left_out = 0;
         for (const Pair& pair : stream_pairs(streams_to_pair(all, device.device, left_out)))
             table.add(kOverlapColumns, {device.device, pair});

@@ -32,11 +32,8 @@ constexpr std::uint64_t kMaxCompared = 64;
 constexpr TimeNs kFarFuture = TimeNs{1} << 62;
 constexpr DurNs kNotSeen = INT64_MAX;
 
-// A call that submits work, with the calls nested in it.
-struct Submitting {
-    Row row;
-    bool has_work;
-};
+// Bits: a call submitted recorded work itself, or a call nested in it did.
+constexpr std::uint8_t kOwnWork = 1, kNestedWork = 2;
 
 }  // namespace
 
@@ -71,7 +68,7 @@ public:
     }
 
 private:
-    using ByProcess = std::unordered_map<std::uint32_t, PodVector<Submitting>>;
+    using ByProcess = std::unordered_map<std::uint32_t, PodVector<Row>>;
 
     StringId process_of(Row call) const { return calls_.process.value_or(call, kNoString); }
     // What a call submitted; a failed call submitted nothing.
@@ -155,12 +152,12 @@ private:
         has_work_.resize(calls_.rows, 0);
         for (const PodVector<Row>* launches : {&links_.kernel_launch, &links_.memcpy_launch, &links_.memset_launch})
             for (Row call : *launches)
-                if (call != kNoRow) has_work_[call] = 1;
+                if (call != kNoRow) has_work_[call] = kOwnWork;
         note_orphans(tables_.kernel, links_.kernel_launch);
         note_orphans(tables_.memcpy, links_.memcpy_launch);
         note_orphans(tables_.memset, links_.memset_launch);
         for (Row row = 0; row < calls_.rows && !orphans_.empty(); ++row)
-            if (calls_.correlation.has(row) && orphans_.contains(calls_.correlation[row])) has_work_[row] = 1;
+            if (calls_.correlation.has(row) && orphans_.contains(calls_.correlation[row])) has_work_[row] = kOwnWork;
     }
 
     // In a file of several processes, device work without a process may belong to any call with its id.
@@ -178,7 +175,7 @@ private:
             if (has_work_[row] != 0) done[index_of(process_of(row))].insert(calls_.correlation[row]);
         for (Row row = 0; row < calls_.rows; ++row)
             if (calls_.correlation.has(row) && done[index_of(process_of(row))].contains(calls_.correlation[row]))
-                has_work_[row] = 1;
+                has_work_[row] = kOwnWork;
     }
 
     // When a stream of a process is being captured. Other threads may launch into the same capture, so it applies to
@@ -233,7 +230,8 @@ private:
                 std::uint64_t launched = 0;
                 for (Row row = 0; row < calls_.rows; ++row)
                     launched += index_of(process_of(row)) == process && kind_of(row) == Submission::kernel &&
-                                has_work_[row] == 0 && span.start <= calls_.start[row] && calls_.start[row] < span.end;
+                                (has_work_[row] & kOwnWork) == 0 && span.start <= calls_.start[row] &&
+                                calls_.start[row] < span.end;
                 fewest = std::min(fewest, launched);
                 last = std::max(last, span.end);
             }
@@ -241,7 +239,7 @@ private:
         for (Row row = 0; row < calls_.rows; ++row) {
             instantiated +=
                 strings_[calls_.name.value_or(row, kNoString)].find("GraphInstantiate") != std::string_view::npos;
-            if (is_graph_launch_[row] != 0 && has_work_[row] != 0) kernels[row] = 0;
+            if (is_graph_launch_[row] != 0 && (has_work_[row] & kOwnWork) != 0) kernels[row] = 0;
         }
         if (instantiated != captures) return 0;
         for (Row call : links_.kernel_launch)
@@ -263,13 +261,12 @@ private:
     ByProcess outermost() {
         struct Open {
             TimeNs end = 0;
-            PodVector<Submitting>* of = nullptr;
-            std::size_t at = 0;
+            Row row = kNoRow;
         };
         std::unordered_map<std::uint32_t, Open> open;  // by thread
         ByProcess all;
         Open* outer = nullptr;  // of the last thread; those of the next call are mostly the same
-        PodVector<Submitting>* of = nullptr;
+        PodVector<Row>* of = nullptr;
         std::uint32_t last_thread = 0, last_process = 0;
         for (Row row = 0; row < calls_.rows; ++row) {
             if (kind_of(row) == Submission::none) continue;
@@ -277,9 +274,8 @@ private:
             std::uint32_t thread = index_of(calls_.thread.value_or(row, kNoString));
             if (outer == nullptr || thread != last_thread)
                 outer = &open.try_emplace(last_thread = thread).first->second;
-            if (thread != index_of(kNoString) && outer->of != nullptr && end <= outer->end) {
-                Submitting& known = (*outer->of)[outer->at];
-                known.has_work |= has_work_[row] != 0;
+            if (thread != index_of(kNoString) && outer->row != kNoRow && end <= outer->end) {
+                if (has_work_[row] != 0) has_work_[outer->row] |= kNestedWork;
                 continue;
             }
             if (!calls_.correlation.has(row)) {
@@ -288,8 +284,8 @@ private:
             }
             std::uint32_t process = index_of(process_of(row));
             if (of == nullptr || process != last_process) of = &all[last_process = process];
-            *outer = {end, of, of->size()};
-            of->push_back({row, has_work_[row] != 0});
+            *outer = {end, row};
+            of->push_back(row);
         }
         return all;
     }
@@ -307,15 +303,15 @@ private:
         }
     }
 
-    void judge(std::uint32_t process, const PodVector<Submitting>& submitting) {
+    void judge(std::uint32_t process, const PodVector<Row>& submitting) {
         std::vector<DurNs> fastest(submitting_names_, kNotSeen);  // by number of the name, of calls with work
         std::size_t first = submitting.size(), last = 0;
         for (std::size_t i = 0; i < submitting.size(); ++i) {
-            if (!submitting[i].has_work) continue;
+            if (has_work_[submitting[i]] == 0) continue;
             first = std::min(first, i);
             last = i;
-            DurNs& known = fastest[number_of(submitting[i].row)];
-            known = std::min(known, calls_.dur[submitting[i].row]);
+            DurNs& known = fastest[number_of(submitting[i])];
+            known = std::min(known, calls_.dur[submitting[i]]);
         }
         std::array<SubmittedWork, kSubmissions> of;
         auto known_wait = last_wait_.find(process);
@@ -324,7 +320,8 @@ private:
         auto known_last = last_work_.find(process);
         TimeNs last_work = known_last == last_work_.end() ? -kFarFuture : known_last->second;
         for (std::size_t i = 0; i < submitting.size(); ++i) {
-            auto [row, has_work] = submitting[i];
+            Row row = submitting[i];
+            bool has_work = has_work_[row] != 0;
             if (!has_work && (captured(process, row) || empty(row, fastest))) continue;
             SubmittedWork& kind = of[static_cast<std::size_t>(kind_of(row))];
             ++calls;

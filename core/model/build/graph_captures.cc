@@ -16,6 +16,8 @@ namespace {
 // beside 421. A program that captures one graph runs for much longer than that.
 constexpr std::size_t kMostDeviceOps = 2;  // for each captured launch
 
+constexpr std::string_view kBeginsCapture = "StreamBeginCapture";
+
 std::optional<std::int64_t> number_after(std::string_view text, std::string_view mark) {
     std::size_t at = text.find(mark);
     if (at == std::string_view::npos) return {};
@@ -40,6 +42,13 @@ std::vector<std::uint8_t> calls_with_work(const Trace& trace) {
         for (Row call : *links)
             if (call != kNoRow) found[call] = 1;
     return found;
+}
+
+// Whether any text is the name of a call that begins a capture: texts are fewer than calls.
+bool names_begin_of_capture(const StringPool& strings) {
+    for (std::size_t i = 0; i < strings.size(); ++i)
+        if (bare_call_name(strings[static_cast<StringId>(i)]).starts_with(kBeginsCapture)) return true;
+    return false;
 }
 
 struct Annotation {
@@ -67,6 +76,7 @@ std::vector<Annotation> annotations_of(const Trace& trace) {
 std::vector<GraphCapture> graph_captures_of(const Trace& trace, std::string_view file) {
     const ApiCallTable& calls = trace.api_call();
     std::vector<Annotation> annotations = annotations_of(trace);
+    if (annotations.empty() && !names_begin_of_capture(trace.strings())) return {};
     std::vector<std::uint8_t> works;
     std::vector<GraphCapture> found(annotations.size() + 1);  // the last: in no annotation
     for (std::size_t i = 0; i < annotations.size(); ++i) {
@@ -82,7 +92,7 @@ std::vector<GraphCapture> graph_captures_of(const Trace& trace, std::string_view
         std::string_view bare = bare_call_name(name);
         Submission submits = submission_of(name);
         if (submits == Submission::graph) return {};
-        bool begins = bare.starts_with("StreamBeginCapture"), ends = bare.starts_with("StreamEndCapture");
+        bool begins = bare.starts_with(kBeginsCapture), ends = bare.starts_with("StreamEndCapture");
         if (!begins && !ends && submits == Submission::none) continue;
         StringId thread = calls.thread.value_or(row, kNoString);
         std::size_t in = 0;

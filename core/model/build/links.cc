@@ -22,11 +22,14 @@ std::size_t ones_in(std::uint64_t bits) {
 
 // The calls of one process by correlation id. Recorders number calls consecutively but do not record all of them, so a
 // bitmap holds the recorded ids and rows are stored only for those: the row of an id is at its rank, the number of ids
-// below it. Sparse ids are sorted instead; their rank is found by bisection.
-// Filled in three passes over the calls: note() each, prepare(), mark() each, rank(), add() each.
+// below it. Sparse ids are sorted instead; their rank is found by bisection. If ids ascend from call to call, as those of
+// one thread do, the row is the first one's plus the rank, and rows are not stored.
+// Filled in three passes over the calls: note() each, prepare(), mark() each, rank(), add() each unless is_in_order().
 class CallsById {
 public:
-    void note(std::int64_t id) {
+    void note(std::int64_t id, Row row) {
+        if (count_ == 0) first_ = row;
+        in_order_ = in_order_ && (count_ == 0 || id > highest_) && row == first_ + count_;
         lowest_ = std::min(lowest_, id);
         highest_ = std::max(highest_, id);
         ++count_;
@@ -47,8 +50,9 @@ public:
             word.below = static_cast<Row>(below);
             below += ones_in(word.present);
         }
-        rows_.resize(below, kNoRow);
+        if (!in_order_) rows_.resize(below, kNoRow);
     }
+    bool is_in_order() const { return in_order_; }
     // Whether the id was free.
     bool add(std::int64_t id, Row row) {
         Row& known = rows_[rank_of(id)];
@@ -75,7 +79,8 @@ public:
         if (count_ == 0 || id < lowest_ || id > highest_) return kNoRow;
         bool is_recorded = words_.empty() ? std::binary_search(ids_.begin(), ids_.end(), id)
                                           : (words_[offset_of(id) / 64].present & bit_of(id)) != 0;
-        return is_recorded ? rows_[rank_of(id)] : kNoRow;
+        if (!is_recorded) return kNoRow;
+        return in_order_ ? first_ + static_cast<Row>(rank_of(id)) : rows_[rank_of(id)];
     }
 
 private:
@@ -96,8 +101,10 @@ private:
 
     std::int64_t lowest_ = INT64_MAX, highest_ = INT64_MIN;
     std::uint64_t count_ = 0;
+    Row first_ = kNoRow;
+    bool in_order_ = true;
     PodVector<Word> words_;
-    PodVector<Row> rows_;
+    PodVector<Row> rows_;          // by rank, unless in order
     PodVector<std::int64_t> ids_;  // if there is no bitmap
     PodVector<std::int64_t> duplicates_;
     PodVector<std::uint8_t> has_work_;  // by rank; only if there are duplicates
@@ -120,11 +127,14 @@ Calls index_calls(const ApiCallTable& calls) {
             visit(*known, row, calls.correlation[row]);
         }
     };
-    each_call([](CallsById& known, Row, std::int64_t id) { known.note(id); });
+    each_call([](CallsById& known, Row row, std::int64_t id) { known.note(id, row); });
     for (auto& [process, known] : by_process) known.prepare();
     each_call([](CallsById& known, Row, std::int64_t id) { known.mark(id); });
     for (auto& [process, known] : by_process) known.rank();
+    if (std::all_of(by_process.begin(), by_process.end(), [](const auto& each) { return each.second.is_in_order(); }))
+        return by_process;
     each_call([](CallsById& known, Row row, std::int64_t id) {
+        if (known.is_in_order()) return;
         if (!known.add(id, row)) known.note_duplicate(id);
     });
     return by_process;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -53,6 +54,12 @@ public:
         return true;
     }
 
+    // Whether all spans that start in an interval and last no longer than `longest` are in range, and `rows` of them stay within bounds.
+    bool plausible(Interval starts, DurNs longest, std::size_t rows) const {
+        return near(starts.start) && near(starts.end) && in_range(longest) && near(starts.end + longest) &&
+               longest <= kMaxTotal / 2 / static_cast<DurNs>(rows);
+    }
+
 private:
     bool near(TimeNs time) const { return in_range(time) && std::abs(time - middle_) < kMaxDistance; }
 
@@ -63,6 +70,14 @@ private:
 // The first row without a usable span; the number of rows if there is none.
 template <class Table>
 Row first_unsound(const Table& table, SpanCheck& check) {
+    if (table.rows > 0 && table.start.all_present() && table.dur.all_present()) {  // then their extremes say enough
+        Interval starts{table.start[0], table.start[0]}, durs{table.dur[0], table.dur[0]};
+        for (Row row = 1; row < table.rows; ++row) {
+            starts = {std::min(starts.start, table.start[row]), std::max(starts.end, table.start[row])};
+            durs = {std::min(durs.start, table.dur[row]), std::max(durs.end, table.dur[row])};
+        }
+        if (durs.start >= 0 && check.plausible(starts, durs.end, table.rows)) return static_cast<Row>(table.rows);
+    }
     Row row = 0;
     while (row < table.rows && table.start.has(row) && table.dur.has(row) && table.dur[row] >= 0 &&
            check.plausible(table.start[row], table.dur[row]))
@@ -301,7 +316,7 @@ void TraceBuilder::set_meta(std::string_view key, std::string_view value) {
 }
 
 // What hardware cannot have done is repaired, or left out of what is concluded, before anything is computed from it.
-void TraceBuilder::link_believable_work() {
+std::unique_ptr<CompletenessCheck> TraceBuilder::link_believable_work() {
     Tables& tables = trace_.tables_;
     auto link = [&] {
         sort_by_start(tables.kernel);
@@ -313,10 +328,10 @@ void TraceBuilder::link_believable_work() {
     link();
     EarlyWork early;
     Overruns overruns;
-    CompletenessCheck complete(tables, trace_.links_, trace_.strings_);
+    auto complete = std::make_unique<CompletenessCheck>(tables, trace_.links_, trace_.strings_);
     bool doubtful = false;
     auto cut = [&] { overruns = cut_overruns(tables, trace_.links_, trace_.strings_, Compared::all, rest_); };
-    run_together(tables.kernel.rows + tables.api_call.rows, {[&] { complete.read_calls(); },
+    run_together(tables.kernel.rows + tables.api_call.rows, {[&] { complete->read_calls(); },
                                                              [&] {
                                                                  doubtful = clocks_are_doubtful(tables, trace_.links_,
                                                                                                 trace_.strings_);
@@ -331,7 +346,7 @@ void TraceBuilder::link_believable_work() {
     if (overruns.cut > 0) link();
     for (const std::string& why : {early.no_verdict, overruns.no_verdict})
         if (!why.empty()) set_meta(meta_key::kContradiction, why);
-    trace_.completeness_ = complete.result();
+    return complete;
 }
 
 // From the first event to the last. A thread is on a CPU before the program's first call and after its last one: that is no part of
@@ -383,10 +398,14 @@ Trace TraceBuilder::finish() && {
     merge_by_key(tables.thread, tables.thread.key, by_text);
     merge_by_key(tables.device, tables.device.device, std::less<>{});
     adopt_processes(tables);
-    link_believable_work();
-    find_window(middle);
+    std::unique_ptr<CompletenessCheck> complete = link_believable_work();
+    run_together(tables.kernel.rows, {[&] { trace_.completeness_ = complete->result(); },
+                                      [&] {
+                                          find_window(middle);
+                                          lose_long_names(tables.kernel, trace_.strings_, rest_);
+                                      }});
+    complete.reset();
     lose_missing_work(trace_.links_.counts, trace_.completeness_, rest_);
-    lose_long_names(tables.kernel, trace_.strings_, rest_);
 
     Batch losses;
     for (std::size_t kind = 0; kind < kLossKinds; ++kind) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -41,7 +42,8 @@ public:
     Trace finish() &&;
 
 private:
-    void link_believable_work();
+    // The second part of the check is still to be done.
+    std::unique_ptr<CompletenessCheck> link_believable_work();
     void find_window(TimeNs middle);
 
     Trace trace_;
