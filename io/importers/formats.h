@@ -31,6 +31,9 @@ Status read_rocpd(const Database& database, Source& source, TraceBuilder& builde
 int sniff_rocpd(std::string_view head);
 Status import_rocpd(Source& source, TraceBuilder& builder);
 
+int sniff_rocprof_json(std::string_view head);
+Status import_rocprof_json(Source& source, TraceBuilder& builder);
+
 int sniff_nsys_stats(std::string_view head);
 Status import_nsys_stats(Source& source, TraceBuilder& builder);
 

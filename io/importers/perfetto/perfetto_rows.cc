@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/model/build/submission.h"
+#include "io/importers/amd_rows.h"
 #include "io/importers/row_ids.h"
 #include "io/importers/spool/cupti_names.h"
 
@@ -187,7 +189,7 @@ Kind PerfettoRows::kind_of(const Event& event, const Place& place) const {
             return Kind::none;
         bool copy =
             each.kind == Kind::kernel && (event.find("dst_agent") != nullptr || event.find("src_agent") != nullptr ||
-                                          !amd_copy_kind(event.name).empty());
+                                          !amd::copy_kind(event.name).empty());
         return copy ? Kind::memcpy : each.kind;
     }
     return Kind::range;
@@ -466,6 +468,13 @@ void PerfettoRows::finish() {
     batch_.tables.close();  // columns that end with their last value are read now
     number_agents();
     if (writer_ == Writer::gpu_profile) name_processes();
+    if (writer_ == Writer::rocprofv3 && batch_.tables.memcpy.rows == 0) {
+        std::uint64_t calls = 0;
+        const ApiCallTable& table = batch_.tables.api_call;
+        for (Row row = 0; row < table.name.size(); ++row)
+            if (auto name = table.name.get(row)) calls += submission_of(batch_.strings[*name]) == Submission::copy;
+        amd::lose_untraced_copies(batch_, calls);
+    }
     mark_cut_durations();
     if (writer_ == Writer::unknown)
         batch_.lose(Loss::recorder_warning, "a Perfetto trace of an unknown writer: no GPU work was recognised in it");
