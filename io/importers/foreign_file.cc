@@ -65,10 +65,6 @@ constexpr std::string_view kExecutionTrace =
 constexpr OtherFile kOtherFiles[] = {
     {"{", {"\"schema\"", "\"nodes\"", "\"rf_id\""}, kExecutionTrace},
     {"{", {"\"schema\"", "\"nodes\"", "\"ctrl_deps\""}, kExecutionTrace},
-    {"{",
-     {"\"version\"", "\"capture_cuda\"", "\"timer_freq_hz\""},
-     "wprof's JSON lines, which are not supported; record with wprof -T trace.pb, or convert the same data to a "
-     "Perfetto trace"},
     {"PAR1",
      {"", "", ""},
      "a Parquet file; for tables of Nsight Systems export the report as SQLite: nsys export --type sqlite -o "

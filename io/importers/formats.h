@@ -70,6 +70,9 @@ Status import_proton_scopes(Source& source, TraceBuilder& builder);
 int sniff_torch_rows(std::string_view head);
 Status import_torch_rows(Source& source, TraceBuilder& builder);
 
+int sniff_wprof(std::string_view head);
+Status import_wprof(Source& source, TraceBuilder& builder);
+
 int sniff_perfetto(std::string_view head);
 Status import_perfetto(Source& source, TraceBuilder& builder);
 

@@ -28,11 +28,12 @@ constexpr Importer kImporters[] = {
     {"nccl_inspector", "NCCL Inspector, JSON lines", sniff_nccl_inspector, import_nccl_inspector},
     {"xplane", "JAX and TensorFlow profile (XProf), xplane.pb", sniff_xplane, import_xplane},
     {"xprof_json", "JAX and TensorFlow trace (XProf), JSON", sniff_xprof_json, import_xprof_json},
-    {"proton", "Proton (Triton) or Hatchet tree, JSON", sniff_proton, import_proton},
+    {"proton", "Proton (Triton) or Hatchet tree, JSON or MessagePack", sniff_proton, import_proton},
     {"proton_scopes", "Proton (Triton) scopes of warps inside kernels, Chrome trace", sniff_proton_scopes,
      import_proton_scopes},
     {"perfetto", "Perfetto trace of Cuspy, rocprofv3, rocprof-sys, wprof, Proton or gpu-profile, protobuf",
      sniff_perfetto, import_perfetto},
+    {"wprof", "wprof, JSON lines", sniff_wprof, import_wprof},
     {"pprof", "pprof profile, e.g. of JAX device memory", sniff_pprof, import_pprof},
     {"series", "samples written by gpu-profile --csv", sniff_series, import_series},
 };

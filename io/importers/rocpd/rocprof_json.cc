@@ -185,9 +185,9 @@ private:
 
     template <class Table>
     std::optional<Row> span_row(Table& table, const JsonView& record) {
-        constexpr std::int64_t kMaxTime = std::int64_t{1} << 60;  // ns
+        constexpr std::int64_t kLatest = std::int64_t{1} << 60;  // ns
         auto start = record["start_timestamp"].integer();
-        if (!start || *start <= 0 || *start >= kMaxTime) {
+        if (!start || *start <= 0 || *start >= kLatest) {
             batch_.lose(start ? Loss::time_out_of_range : Loss::missing_field, "start_timestamp");
             return std::nullopt;
         }
