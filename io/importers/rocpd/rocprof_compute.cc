@@ -32,10 +32,14 @@ public:
         read_metrics();
         for (std::string_view unread : {"workload_metric_value", "kernel_roofline_data", "workload_roofline_data",
                                         "roofline_data", "pc_sample_state", "pcsampling", "instruction_line"}) {
-            Scan others = scan(unread);
+            std::string table = fmt::format("compute_{}", unread);
+            auto known = database_.tables().find(table);
+            if (known == database_.tables().end() || known->second.empty()) continue;
+            Scan others(database_, table, batch_);
+            others.column(known->second.begin()->c_str());
             std::uint64_t n = 0;
             while (others.next()) ++n;
-            if (n > 0) batch_.lose_named(Loss::unread_table, "", fmt::format("compute_{}", unread), n);
+            if (n > 0) batch_.lose_named(Loss::unread_table, "", table, n);
         }
     }
 

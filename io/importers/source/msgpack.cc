@@ -82,7 +82,7 @@ private:
         else if (*first >= 0xD9 && *first <= 0xDB)
             text = take(length(static_cast<unsigned>(*first), 0xD9, 1));
         else
-            return stop("a key that is no text");
+            return stop("a key is not text");
         if (!text) return false;
         key_ = *text;
         return true;
@@ -148,7 +148,7 @@ private:
             case 0xDD: return container(length(first, 0xDC, 2), false, depth);
             case 0xDE:
             case 0xDF: return container(length(first, 0xDE, 2), true, depth);
-            default: return stop("a byte that begins no value");
+            default: return stop("invalid byte");
         }
     }
 

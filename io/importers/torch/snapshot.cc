@@ -43,6 +43,11 @@ std::int64_t rounded(std::int64_t asked) {
     return std::max(kMinBlock, (asked + kMinBlock - 1) / kMinBlock * kMinBlock);
 }
 
+std::string_view without_line_end(std::string_view json) {
+    if (json.ends_with('\n')) json.remove_suffix(1);
+    return json;
+}
+
 bool is_bytes(const PickleValue& value) {
     return value.kind == PickleValue::Kind::integer && value.bits >= 0 && value.bits < kMaxBlockBytes;
 }
@@ -218,7 +223,7 @@ Row Snapshot::write_event(std::int32_t device, const PickleValue& entry) {
         if (!write_json(value, json, room, 0))
             batch_.lose(Loss::too_deep, key);
         else
-            column->set(row, batch_.intern(plain.empty() ? std::string_view(text.text()) : plain));
+            column->set(row, batch_.intern(plain.empty() ? without_line_end(text.text()) : plain));
     }
     // A pair of numbers, (0, 0) for the default pool.
     std::span<const PickleValue> pool = pickle_.items(pickle_.find(entry, "pool_id"));
