@@ -4,6 +4,7 @@
 // source/include/rocprofiler-sdk/cxx/serialization/save.hpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 #include <unordered_set>
