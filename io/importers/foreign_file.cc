@@ -36,10 +36,10 @@ struct OtherDatabase {
 };
 constexpr OtherDatabase kOthers[] = {
     {{"rocpd_*", ""}, "", "a ROCm profile (rocpd) without its tables", "copy or export the file again"},
-    {{"compute_workload", "compute_kernel"},
+    {{"compute_*", ""},
      "",
-     "an analysis database of rocprof-compute",
-     "it is not supported; name the rocpd database of rocprofv3 that it was made from"},
+     "an analysis database of rocprof-compute without its kernels",
+     "make it again with rocprof-compute analyze --output-format db"},
     {{"allocs", ""},
      "callstack",
      "a PyTorch memory snapshot that a viewer converted to SQLite",
@@ -65,13 +65,6 @@ constexpr std::string_view kExecutionTrace =
 constexpr OtherFile kOtherFiles[] = {
     {"{", {"\"schema\"", "\"nodes\"", "\"rf_id\""}, kExecutionTrace},
     {"{", {"\"schema\"", "\"nodes\"", "\"ctrl_deps\""}, kExecutionTrace},
-    {"{",
-     {"\"version\"", "\"capture_cuda\"", "\"timer_freq_hz\""},
-     "wprof's JSON lines, which are not supported; record with wprof -T trace.pb, or convert the same data to a "
-     "Perfetto trace"},
-    {"{",
-     {"\"rocprofiler-sdk-tool\"", "", ""},
-     "rocprofv3's JSON, which is not supported; record with --output-format rocpd, or pftrace"},
     {"PAR1",
      {"", "", ""},
      "a Parquet file; for tables of Nsight Systems export the report as SQLite: nsys export --type sqlite -o "

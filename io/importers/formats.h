@@ -31,6 +31,9 @@ Status read_rocpd(const Database& database, Source& source, TraceBuilder& builde
 int sniff_rocpd(std::string_view head);
 Status import_rocpd(Source& source, TraceBuilder& builder);
 
+int sniff_rocprof_json(std::string_view head);
+Status import_rocprof_json(Source& source, TraceBuilder& builder);
+
 int sniff_nsys_stats(std::string_view head);
 Status import_nsys_stats(Source& source, TraceBuilder& builder);
 
@@ -66,6 +69,9 @@ Status import_proton_scopes(Source& source, TraceBuilder& builder);
 
 int sniff_torch_rows(std::string_view head);
 Status import_torch_rows(Source& source, TraceBuilder& builder);
+
+int sniff_wprof(std::string_view head);
+Status import_wprof(Source& source, TraceBuilder& builder);
 
 int sniff_perfetto(std::string_view head);
 Status import_perfetto(Source& source, TraceBuilder& builder);

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +19,8 @@ public:
 
     // The row and key of a new process. Of several with one pid, as in merged files, the later ones have a number in their keys.
     std::pair<Row, StringId> add_process(std::int64_t pid) {
-        std::string key = fmt::format("{}", pid);
-        for (int other = 2; !taken_.insert(key).second; ++other) key = fmt::format("{}#{}", pid, other);
+        int number = ++processes_[pid];
+        std::string key = number == 1 ? fmt::format("{}", pid) : fmt::format("{}#{}", pid, number);
         ProcessTable& table = batch_.tables.process;
         Row row = table.add();
         StringId id = batch_.intern(key);
@@ -51,7 +50,7 @@ public:
 
 private:
     Batch& batch_;
-    std::set<std::string> taken_;
+    std::map<std::int64_t, int> processes_;  // how many have this pid
     std::map<std::int64_t, StringId> by_pid_;
     std::map<std::pair<StringId, std::int64_t>, StringId> threads_;
 };

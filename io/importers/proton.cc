@@ -1,5 +1,5 @@
 // Importer for the trees that Proton (Triton's profiler) and others write for Hatchet: JSON, a list of roots with
-// `frame`, `metrics` and `children`, and facts about the devices.
+// `frame`, `metrics` and `children`, and facts about the devices. Proton also writes the same as MessagePack.
 // Format: triton, third_party/proton; Hatchet's literal format, https://hatchet.readthedocs.io.
 #include "io/importers/formats.h"
 
@@ -15,6 +15,8 @@
 #include "io/importers/device_names.h"
 #include "io/importers/source/json_document.h"
 #include "io/importers/source/memory_limit.h"
+#include "io/importers/source/msgpack.h"
+#include "io/importers/source/read_all.h"
 
 namespace gpuprof::inline importers {
 namespace {
@@ -142,9 +144,32 @@ private:
     std::int64_t next_ = 0;
 };
 
+// The first byte of a list; no text begins with one.
+bool is_msgpack_list(std::string_view head) {
+    auto first = static_cast<unsigned char>(head.empty() ? 0 : head[0]);
+    return (first & 0xF0) == 0x90 || first == 0xDC || first == 0xDD;
+}
+
+Result<element> read_tree(JsonDocument& document, Source& source, std::string& cut) {
+    if (!is_msgpack_list(source.head())) return document.read(source, JsonDocument::kMaxDepth);
+    constexpr std::size_t kMaxBytes = std::size_t{512} << 20, kDeepest = JsonDocument::kMaxDepth - 1;
+    Result<std::string> bytes = read_all(source, kMaxBytes);
+    if (!bytes.ok()) return bytes.error();
+    MsgpackText text = json_of_msgpack(*bytes, kDeepest);
+    cut = std::move(text.cut);
+    return document.parse(std::move(text.json), source, JsonDocument::kMaxDepth);
+}
+
 }  // namespace
 
 int sniff_proton(std::string_view head) {
+    if (is_msgpack_list(head)) {
+        bool tree = head.find(
+                        "\xA5"
+                        "frame") != head.npos &&
+                    head.find("\xA7metrics") != head.npos;
+        return tree ? 85 : 0;
+    }
     std::size_t begin = head.find_first_not_of(" \t\r\n");
     if (begin == head.npos || head[begin] != '[') return 0;
     auto has = [head](std::string_view part) { return head.find(part) != head.npos; };
@@ -154,7 +179,8 @@ int sniff_proton(std::string_view head) {
 
 Status import_proton(Source& source, TraceBuilder& builder) {
     JsonDocument document;
-    Result<element> root = document.read(source, JsonDocument::kMaxDepth);
+    std::string cut;
+    Result<element> root = read_tree(document, source, cut);
     if (!root.ok()) return root.error();
     simdjson::dom::array items;
     if (root->get(items) != simdjson::SUCCESS)
@@ -172,7 +198,8 @@ Status import_proton(Source& source, TraceBuilder& builder) {
             return taken.error();
         }
     }
-    if (!document.cut().empty()) batch.lose(Loss::truncated, document.cut());
+    if (cut.empty()) cut = document.cut();
+    if (!cut.empty()) batch.lose(Loss::truncated, cut);
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("Proton");
     builder.append(std::move(batch));

@@ -13,12 +13,7 @@ void run_rocpd(std::string_view bytes) {
     std::optional<Trace> trace = imported(import_rocpd, bytes);
     if (!trace) return;
     promise(trace->links().kernel_launch.size() == trace->kernel().rows, "a link for every kernel");
-    const Tables& tables = trace->tables();
-    for (Row row = 0; row < tables.kernel_counter.rows; ++row) {
-        std::int64_t launch = tables.kernel_counter.launch[row];
-        promise(launch >= 1 && launch <= static_cast<std::int64_t>(tables.profiled_kernel.rows),
-                "counters of a launch");
-    }
+    check_counters(trace->tables());
 }
 
 }  // namespace gpuprof::fuzz

@@ -28,4 +28,12 @@ inline void check_call_tree(const Tables& tables) {
         if (tables.call_metric.node[row] >= static_cast<std::int64_t>(tables.call_node.rows)) std::abort();
 }
 
+// Every counter belongs to a profiled kernel.
+inline void check_counters(const Tables& tables) {
+    for (Row row = 0; row < tables.kernel_counter.rows; ++row) {
+        std::int64_t launch = tables.kernel_counter.launch[row];
+        if (launch < 1 || launch > static_cast<std::int64_t>(tables.profiled_kernel.rows)) std::abort();
+    }
+}
+
 }  // namespace gpuprof::fuzz

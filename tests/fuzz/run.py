@@ -67,9 +67,12 @@ PARSERS = {
     "nsys_stats": ["io/importers/nsys_stats"],
     "nvtx": ["io/importers/spool/spool_annotations.cc"],
     "os_calls": ["collect/os_calls/log_reader.h"],
+    "perfetto": ["io/importers/perfetto"],
     "pprof": ["io/importers/pprof_import.cc", "io/importers/source/protobuf.h"],
-    "proton": ["io/importers/proton.cc", "io/importers/source/json_document.h"],
+    "proton": ["io/importers/proton.cc", "io/importers/proton_scopes.cc", "io/importers/source/json_document.h", "io/importers/source/msgpack.cc"],
     "python_memory": ["core/base/elf_symbols.cc", "collect/python/stack_reader.cc", "collect/python/layout"],
+    "rocpd": ["io/importers/rocpd/rocpd_", "io/importers/rocpd/rpd.cc", "io/importers/rocpd/rocprof_compute.cc", "io/importers/amd_rows.cc"],
+    "rocprof_json": ["io/importers/rocpd/rocprof_json.cc", "io/importers/amd_rows.cc"],
     "series": ["io/importers/series.cc", "core/format/series_csv.cc"],
     "several": ["core/model/build/merge_traces.cc", "core/model/build/device_numbers", "io/importers/importer.cc"],
     "smi": ["collect/device/smi/smi_csv.cc", "io/smi/smi_cells.cc"],
@@ -78,6 +81,7 @@ PARSERS = {
     "summary": ["ranks/", "present/view/job_pages.cc"],
     "torch": ["io/importers/torch", "io/importers/source/pickle.cc"],
     "view": ["present/view/"],
+    "wprof": ["io/importers/wprof.cc"],
     "xprof": ["io/importers/xprof"],
 }
 

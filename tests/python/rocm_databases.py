@@ -1,4 +1,4 @@
-"""AMD's databases as their writers make them, with few rows: rocpd's tables by GUID below views, and rocmProfileData."""
+"""AMD's files as their writers make them, with few rows: rocpd's tables by GUID below views and the same run as JSON, rocmProfileData, and the analysis of rocprof-compute."""
 
 import json
 import sqlite3
@@ -108,5 +108,67 @@ def rpd(file):
             INSERT INTO rocpd_kernelapi VALUES (1, 7, 2, 1, 256, 1, 1, 64, 0), (2, 1000, 1, 1, 256, 1, 1, 0, 0);
             INSERT INTO rocpd_copyapi VALUES (4, 4096, 2);
             INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value) VALUES ('gpu', 2, 'sclk', 100, 900, '1700');
+        """)
+    return file
+
+
+def rocprof_json(traced=True):
+    """The run of rocpd() as rocprofv3 writes it as JSON; `traced`: kernels are listed, not only counted."""
+    kinds = ["NONE", "HIP_RUNTIME_API_EXT", "KERNEL_DISPATCH", "MEMORY_COPY", "MARKER_CORE_RANGE_API", "MARKER_CORE_API", "MEMORY_ALLOCATION"]
+    operations = {"HIP_RUNTIME_API_EXT": ["hipLaunchKernel", "hipMemcpyAsync"], "MARKER_CORE_RANGE_API": ["roctxMarkA", "roctxThreadRangeA"], "MARKER_CORE_API": ["roctxMarkA"],
+                  "MEMORY_COPY": ["MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE"],
+                  "MEMORY_ALLOCATION": ["MEMORY_ALLOCATION_NONE", "MEMORY_ALLOCATION_ALLOCATE", "MEMORY_ALLOCATION_VMEM_ALLOCATE", "MEMORY_ALLOCATION_FREE"]}
+
+    def record(kind, operation, start, end, correlation, **more):
+        return {"size": 1, "kind": kinds.index(kind), "operation": operation, "thread_id": 909, "correlation_id": {"internal": correlation, "external": 0},
+                "start_timestamp": start, "end_timestamp": end, **more}
+
+    agents = [{"id": {"handle": 100}, "type": 1, "node_id": 0, "logical_node_type_id": 0, "name": "EPYC", "product_name": "EPYC"},
+              *({"id": {"handle": 101 + gpu}, "type": 2, "node_id": gpu + 1, "logical_node_type_id": gpu, "name": "gfx942", "product_name": "AMD Instinct MI300X", **FACTS} for gpu in range(2))]
+    kernels, calls = [], []
+    for kernel in range(3):
+        start = 1_000_000 + kernel * 10_000
+        info = {"agent_id": {"handle": 102}, "queue_id": {"handle": 16}, "kernel_id": 8 + kernel // 2, "dispatch_id": kernel + 1, "private_segment_size": 16, "group_segment_size": 512,
+                "workgroup_size": {"x": 64, "y": 2, "z": 1}, "grid_size": {"x": 1000, "y": 4, "z": 1}}
+        graph = {"graph_exec_id": 3, "graph_node_id": 30} if kernel == 2 else {}
+        kernels.append(record("KERNEL_DISPATCH", 2, start, start + 4_001, kernel + 1, dispatch_info=info, stream_id={"handle": 5}, **graph))
+        calls.append(record("HIP_RUNTIME_API_EXT", 0, start - 3_000, start - 1_000, kernel + 1, args=[{"name": "stream", "value": SECRET}]))
+    calls.append(record("HIP_RUNTIME_API_EXT", 1, 980_000, 990_000, 50))
+    counted = {"thread_id": 909, "dispatch_data": kernels[0], "stream_id": {"handle": 5},
+               "records": [*({"counter_id": {"handle": 11}, "value": value} for value in (100.0, 101.0, 102.5)), {"counter_id": {"handle": 12}, "value": 0.5}]}
+    copy = record("MEMORY_COPY", 2, 985_000, 988_000, 50, dst_agent_id={"handle": 102}, src_agent_id={"handle": 100}, bytes=4096, stream_id={"handle": 5})
+    memory = [record("MEMORY_ALLOCATION", 1, 960_000, 965_000, 70, agent_id={"handle": 102}, address="0x0000000000001000", allocation_size=1 << 20),
+              record("MEMORY_ALLOCATION", 3, 1_060_000, 1_061_000, 71, agent_id={"handle": 0}, address="0x0000000000001000", allocation_size=0)]
+    markers = [record("MARKER_CORE_RANGE_API", 1, 970_000, 1_050_000, 60), record("MARKER_CORE_API", 0, 1_005_000, 1_005_000, 61)]
+    return {"rocprofiler-sdk-tool": [{
+        "metadata": {"node": {"hostname": "host"}, "pid": 908, "command": ["python", "train.py"]}, "agents": agents,
+        "counters": [{"id": {"handle": 11}, "name": "SQ_WAVES"}, {"id": {"handle": 12}, "name": "TCC_HIT_sum"}],
+        "strings": {"buffer_records": [{"kind": kind, "operations": operations.get(kind, [])} for kind in kinds],
+                    "marker_api": [{"key": 60, "value": "forward"}, {"key": 61, "value": "checkpoint"}]},
+        "kernel_symbols": [{"kernel_id": 8, "kernel_name": "_Z4copyv.kd", "formatted_kernel_name": "copy()", "arch_vgpr_count": 24},
+                           {"kernel_id": 9, "kernel_name": "plain.kd", "formatted_kernel_name": "plain"}],
+        "callback_records": {"counter_collection": [counted]},
+        "buffer_records": {"kernel_dispatch": kernels if traced else [], "hip_api": calls, "hsa_api": [], "marker_api": markers, "memory_copy": [copy], "memory_allocation": memory,
+                           "scratch_memory": [{"size": 1}], "kfd": [{"size": 1}, {"size": 1}]}}]}
+
+
+def compute(file, values="compute_kernel_metric_value"):
+    """Two kernels of one workload, three dispatches, two metrics of the first kernel, one of which has a share of its peak."""
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript(f"""
+            PRAGMA page_size = 512;
+            CREATE TABLE compute_workload (workload_id INTEGER PRIMARY KEY, name, sub_name, sys_info_extdata JSON);
+            CREATE TABLE compute_metric_definition (metric_uuid INTEGER PRIMARY KEY, workload_id, name, metric_id, description, table_name, sub_table_name, unit);
+            CREATE TABLE compute_kernel (kernel_uuid INTEGER PRIMARY KEY, workload_id, kernel_name);
+            CREATE TABLE compute_dispatch (dispatch_uuid INTEGER PRIMARY KEY, kernel_uuid, dispatch_id, gpu_id, start_timestamp, end_timestamp);
+            CREATE TABLE {values} (value_uuid INTEGER PRIMARY KEY, metric_uuid, kernel_uuid, value_name, value);
+            CREATE TABLE compute_workload_metric_value (value_uuid INTEGER PRIMARY KEY, metric_uuid, workload_id, value_name, value);
+            CREATE VIEW compute_kernel_view AS SELECT * FROM compute_kernel;
+            INSERT INTO compute_workload VALUES (1, 'vcopy', 'MI300X', '{json.dumps({"gpu_model": "MI300X", "hostname": SECRET})}');
+            INSERT INTO compute_metric_definition VALUES (5, 1, 'VALU FLOPs', '2.1.0', '', 'Speed-of-Light', 'Speed-of-Light', 'GFLOP'), (6, 1, 'Wavefronts Num', '7.1.0', '', 'Wavefront', 'Launch', NULL);
+            INSERT INTO compute_kernel VALUES (1, 1, 'vecCopy(double*)'), (2, 1, 'fill(int)');
+            INSERT INTO compute_dispatch VALUES (1, 1, 0, 2, 1000, 3000), (2, 1, 2, 2, 9000, 11500), (3, 2, 1, 2, 4000, 4100);
+            INSERT INTO {values} VALUES (1, 5, 1, 'avg', 12.5), (2, 5, 1, 'Peak', 100.0), (3, 5, 1, 'Pct of Peak', 12.5), (4, 6, 1, 'min', 3.0), (5, 6, 2, 'avg', 64.0), (6, 5, 2, 'avg', NULL);
+            INSERT INTO compute_workload_metric_value VALUES (1, 5, 1, 'avg', 12.5);
         """)
     return file

@@ -6,6 +6,7 @@
 #include "io/importers/device_names.h"
 #include "io/importers/kineto/kineto_number.h"
 #include "io/importers/kineto/row_writer.h"
+#include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {
@@ -53,6 +54,16 @@ std::string lower(std::string_view text) {
     std::string result(text);
     for (char& c : result) c = to_lower(c);
     return result;
+}
+
+// Of Cuspy: "pageable" and "device_static", or CUPTI's number.
+std::string_view kind_of_memory(const Event& event, Field field) {
+    std::string_view text = event.text(field);
+    std::int64_t number = 0;
+    if (parse_integer(text, number) == Number::ok) return number > 0 ? cuda::memory_kind(number) : std::string_view();
+    if (text == "device_static") return cuda::memory_kind(6);
+    if (text == "managed_static") return cuda::memory_kind(7);
+    return text == "unknown" ? std::string_view() : text;
 }
 
 bool is_copy_kind(std::string_view kind) { return kind.size() == 4 && kind.substr(1, 2) == "to"; }
@@ -122,6 +133,11 @@ void RowWriter::write_memcpy(const Event& event, Span span) {
     put_device_op(copy, row, event, span);
     CopyName name = parse_copy_name(event.text(Field::name));
     if (!is_copy_kind(name.kind)) name.kind = event.text(Field::kind);
+    if (event.has(Field::copy_kind)) {
+        name.kind = event.text(Field::copy_kind);
+        name.source = kind_of_memory(event, Field::source_kind);
+        name.destination = kind_of_memory(event, Field::target_kind);
+    }
     if (is_copy_kind(name.kind)) copy.kind.set(row, batch.intern(name.kind));
     if (!name.source.empty()) copy.src.set(row, batch.intern(lower(name.source)));
     if (!name.destination.empty()) copy.dst.set(row, batch.intern(lower(name.destination)));
@@ -134,6 +150,7 @@ void RowWriter::write_memset(const Event& event, Span span) {
     Row row = fill.add();
     put_device_op(fill, row, event, span);
     CopyName name = parse_copy_name(event.text(Field::name));
+    if (event.has(Field::memory_kind)) name.source = kind_of_memory(event, Field::memory_kind);
     if (!name.source.empty()) fill.kind.set(row, batch.intern(lower(name.source)));
     put(fill.bytes, row, event, Field::bytes);
 }

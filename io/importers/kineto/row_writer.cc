@@ -30,7 +30,8 @@ enum class Category {
     other
 };
 
-// The current names; those of the first Kineto releases (PyTorch 1.8); and Paddle's, in both of its spellings.
+// The current names; those of the first Kineto releases (PyTorch 1.8); Proton's scopes; and Paddle's, in both of its
+// spellings.
 constexpr KeyName<Category> kCategoryNames[] = {
     {"cpu_op", Category::op},
     {"user_annotation", Category::range},
@@ -49,6 +50,7 @@ constexpr KeyName<Category> kCategoryNames[] = {
     {"overhead", Category::overhead},
     {"cuda_sync", Category::sync},
     {"Trace", Category::span},
+    {"scope", Category::range},
     {"ac2g", Category::launch_flow},
     {"async_cpu_to_gpu", Category::launch_flow},
     {"fwdbwd", Category::autograd_flow},
@@ -86,6 +88,9 @@ constexpr KeyName<Category> kCategoryNames[] = {
     {"communication", Category::range},
 };
 constexpr KeyTable kCategories(kCategoryNames);
+
+// The kernel by which Proton reads a metric of the program.
+constexpr std::string_view kProtonMetric = "<metric>";
 
 // Paddle ends names with their duration, "matmul[12.345 us]", and calls its steps ProfileStep#N. The result is the name
 // without that, as PyTorch would write it; `scratch` may hold it.
@@ -137,6 +142,7 @@ void RowWriter::write(const Event& event, std::uint64_t offset) {
                 return;
             return write_foreign(event);
         case 'M': return write_name(event);
+        case 'C': return write_counter(event);
         case '\0':
             if (event.present == decltype(event.present){}) return;  // Paddle ends its list with an empty object
             return lose(Loss::missing_field, offset);
@@ -170,7 +176,10 @@ void RowWriter::write_complete(const Event& event) {
         case Category::driver: return write_call(event, span, "driver");
         case Category::hip: return write_call(event, span, "hip");
         case Category::xpu: return write_call(event, span, "xpu");
-        case Category::kernel: return write_kernel(event, span);
+        case Category::kernel:
+            if (event.text(Field::name) != kProtonMetric) return write_kernel(event, span);
+            block_.rows.lose_named(Loss::recorder_work, "", kProtonMetric);
+            return write_overhead(event, span);
         case Category::memcpy: return write_memcpy(event, span);
         case Category::memset: return write_memset(event, span);
         case Category::device_range: return write_device_range(event, span);

@@ -48,6 +48,7 @@ private:
     void write_collective(const Event& event, bool on_device);
     void write_gloo_collective(const Event& event);
     void write_memory_event(const Event& event);
+    void write_counter(const Event& event);
     void write_flow(const Event& event, bool begins);
     void write_name(const Event& event);
     void write_note(const Event& event);

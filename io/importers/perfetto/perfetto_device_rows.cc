@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/text/function_name.h"
+#include "io/importers/amd_rows.h"
 #include "io/importers/perfetto/perfetto_rows.h"
 #include "io/importers/row_ids.h"
 
@@ -44,14 +45,6 @@ std::optional<std::int32_t> narrow(std::optional<std::int64_t> value) {
                                                        : std::nullopt;
 }
 
-std::string_view amd_copy_kind(std::string_view name) {
-    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-        {"HOST_TO_DEVICE", "HtoD"}, {"DEVICE_TO_HOST", "DtoH"}, {"DEVICE_TO_DEVICE", "DtoD"}, {"HOST_TO_HOST", "HtoH"}};
-    for (auto [theirs, ours] : kKinds)
-        if (name.ends_with(theirs)) return ours;
-    return "";
-}
-
 // Device, context, stream, process and correlation of device work: the arguments say more than the track.
 template <class Table>
 void PerfettoRows::put_place(Table& table, Row row, const Event& event, const Place& at) {
@@ -83,7 +76,7 @@ void PerfettoRows::put_place(Table& table, Row row, const Event& event, const Pl
         auto agent = narrow(number_after(event.text(key), "Agent-"));
         if (!agent || device) continue;
         bool host =
-            (key == "dst_agent" && amd_copy_kind(event.name).ends_with("toH")) || event.text("agent_type") == "(CPU)";
+            (key == "dst_agent" && amd::copy_kind(event.name).ends_with("toH")) || event.text("agent_type") == "(CPU)";
         if (host) continue;
         device = agent;
         gpu_agents_.insert(*agent);
@@ -143,29 +136,10 @@ void PerfettoRows::write_counters(Row kernel, const Event& event) {
     bool any =
         std::any_of(event.notes.begin(), event.notes.end(), [](const Note& note) { return note.real.has_value(); });
     if (!any) return;
-    const KernelTable& of = batch_.tables.kernel;
-    ProfiledKernelTable& profiled = batch_.tables.profiled_kernel;
-    KernelCounterTable& table = batch_.tables.kernel_counter;
-    Row at = profiled.add();
-    std::int64_t launch = static_cast<std::int64_t>(at) + 1;
-    profiled.launch.set(at, launch);
-    auto known = [kernel](const auto& column) {  // a column ends with the last row that has a value
-        return kernel < column.size() ? column.get(kernel) : std::nullopt;
-    };
-    if (auto device = known(of.device)) profiled.device.set(at, *device);
-    if (auto stream = known(of.stream)) profiled.stream.set(at, *stream);
-    profiled.name.set(at, of.name[kernel]);
-    if (auto dur = event.number("delta_ns"); dur && *dur >= 0) profiled.dur.set(at, *dur);
-    profiled.kind.set(at, batch_.intern("kernel"));
-    profiled.tool.set(at, batch_.intern("rocprofv3"));
-    set_id(profiled.correlation, at, known(of.correlation));
-    for (const Note& note : event.notes) {
-        if (!note.real || !std::isfinite(*note.real)) continue;
-        Row row = table.add();
-        table.launch.set(row, launch);
-        table.metric.set(row, batch_.intern(note.key));
-        table.value.set(row, *note.real);
-    }
+    std::int64_t launch = amd::add_profiled_kernel(batch_, kernel, event.number("delta_ns"));
+    for (const Note& note : event.notes)
+        if (note.real && std::isfinite(*note.real))
+            amd::add_counter(batch_, launch, batch_.intern(note.key), kNoString, *note.real);
 }
 
 Row PerfettoRows::write_copy(const Event& event, const Place& at) {
@@ -175,7 +149,7 @@ Row PerfettoRows::write_copy(const Event& event, const Place& at) {
     std::string_view kind = event.text("kind"), source = event.text("src"), target = event.text("dst");
     if (writer_ == Writer::gpu_profile && event.name.starts_with("copy ")) kind = event.name.substr(5);
     if (writer_ == Writer::wprof) source = event.text("src_kind"), target = event.text("dst_kind");
-    if (std::string_view amd = amd_copy_kind(event.name); !amd.empty()) {
+    if (std::string_view amd = amd::copy_kind(event.name); !amd.empty()) {
         kind = amd;
         source = amd.starts_with('H') ? "host" : "device";
         target = amd.ends_with('H') ? "host" : "device";
@@ -298,10 +272,7 @@ void PerfettoRows::mark_cut_durations() {
         for (std::size_t i = 1; i < spans.size(); ++i) touching += spans[i - 1].second == spans[i].first ? 1 : 0;
     }
     if (touching == 0) return;
-    batch_.lose(Loss::recorder_warning,
-                "device work ends exactly where the next work of its stream starts: this writer cuts overlapping work "
-                "there, so these durations may be too short",
-                touching);
+    batch_.lose(Loss::cut_duration, name_of(writer_), touching);
 }
 
 }  // namespace gpuprof::importers::perfetto

@@ -8,6 +8,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/model/build/submission.h"
+#include "io/importers/amd_rows.h"
+#include "io/importers/cuspy_counter.h"
 #include "io/importers/row_ids.h"
 #include "io/importers/spool/cupti_names.h"
 
@@ -187,7 +190,7 @@ Kind PerfettoRows::kind_of(const Event& event, const Place& place) const {
             return Kind::none;
         bool copy =
             each.kind == Kind::kernel && (event.find("dst_agent") != nullptr || event.find("src_agent") != nullptr ||
-                                          !amd_copy_kind(event.name).empty());
+                                          !amd::copy_kind(event.name).empty());
         return copy ? Kind::memcpy : each.kind;
     }
     return Kind::range;
@@ -311,12 +314,7 @@ Row PerfettoRows::write_sync(const Event& event, const Place& at) {
     SyncTable& table = batch_.tables.sync;
     Row row = span_row(table, event);
     std::string_view kind = event.text("cuda_sync_kind");
-    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {{"event_sync", "Event Sync"},
-                                                                        {"stream_wait_event", "Stream Wait Event"},
-                                                                        {"stream_sync", "Stream Sync"},
-                                                                        {"context_sync", "Context Sync"}};
-    for (auto [theirs, ours] : kKinds)
-        if (event.text("kind") == theirs) kind = ours;
+    if (std::string_view known = cuda::sync_kind_of(event.text("kind")); !known.empty()) kind = known;
     table.kind.set(row, batch_.intern(kind.empty() ? event.name : kind));
     auto set = [&](auto& column, std::optional<std::int64_t> value) {
         if (value && *value >= 0 && *value < UINT32_MAX) column.set(row, static_cast<std::int32_t>(*value));
@@ -392,26 +390,11 @@ void PerfettoRows::count(const Event& event) {
     if (pid != kNoProcess && batch_.tables.sample.rows > row) batch_.tables.sample.pid.set(row, pid);
 }
 
-// Cuspy's counters, by the names that other recorders use. Its cycles are a duration times a clock: not measured.
 void PerfettoRows::gpu_count(const GpuCount& count) {
-    struct Known {
-        std::string_view theirs, ours, unit;
-    };
-    constexpr Known kKnown[] = {{"Power (W)", "power", "W"},
-                                {"Temperature (C)", "temp", "C"},
-                                {"SM Clock (MHz)", "clock.sm", "MHz"},
-                                {"Memory Clock (MHz)", "clock.mem", "MHz"}};
-    if (count.name.empty() || count.name.starts_with("Cycles (Current Kernel)"))
+    auto [name, unit] = cuspy_counter(count.name);
+    if (name.empty())
         return batch_.lose_named(Loss::unknown_event, "", count.name.empty() ? "unnamed counter" : count.name);
-    auto device = narrow(count.gpu);
-    for (const Known& known : kKnown)
-        if (count.name == known.theirs) return add_sample(count.time, device, known.ours, known.unit, count.value);
-    std::string_view name = count.name, unit;
-    if (std::size_t open = name.rfind(" ("); open != name.npos && name.ends_with(')')) {
-        unit = name.substr(open + 2, name.size() - open - 3);
-        name = name.substr(0, open);
-    }
-    add_sample(count.time, device, name, unit, count.value);
+    add_sample(count.time, narrow(count.gpu), name, unit, count.value);
 }
 
 void PerfettoRows::set_duration(Kind kind, Row row, DurNs dur) {
@@ -466,6 +449,13 @@ void PerfettoRows::finish() {
     batch_.tables.close();  // columns that end with their last value are read now
     number_agents();
     if (writer_ == Writer::gpu_profile) name_processes();
+    if (writer_ == Writer::rocprofv3 && batch_.tables.memcpy.rows == 0) {
+        std::uint64_t calls = 0;
+        const ApiCallTable& table = batch_.tables.api_call;
+        for (Row row = 0; row < table.name.size(); ++row)
+            if (auto name = table.name.get(row)) calls += submission_of(batch_.strings[*name]) == Submission::copy;
+        amd::lose_untraced_copies(batch_, calls);
+    }
     mark_cut_durations();
     if (writer_ == Writer::unknown)
         batch_.lose(Loss::recorder_warning, "a Perfetto trace of an unknown writer: no GPU work was recognised in it");

@@ -20,8 +20,6 @@ namespace gpuprof::inline importers::perfetto {
 // The number after a text: 7 of "stream 7, context 2" after "stream ".
 std::optional<std::int64_t> number_after(std::string_view text, std::string_view before);
 std::optional<std::int32_t> narrow(std::optional<std::int64_t> value);
-// "HtoD" of MEMORY_COPY_HOST_TO_DEVICE; "" of other names.
-std::string_view amd_copy_kind(std::string_view name);
 
 enum class Writer : std::uint8_t { gpu_profile, cuspy, rocprofv3, rocprof_sys, wprof, proton, unknown };
 

@@ -1,24 +1,12 @@
 // Part of the rocpd importer: calls, annotations and samples.
 #include <fmt/format.h>
 
-#include "core/base/text/ascii.h"
 #include "core/model/build/submission.h"
+#include "io/importers/amd_rows.h"
 #include "io/importers/rocpd/rocpd_reader.h"
 #include "io/importers/row_ids.h"
 
 namespace gpuprof::inline importers::rocpd {
-namespace {
-
-// The API of a category of calls: "hip" of HIP_RUNTIME_API_EXT, "hsa", "rccl"; "" of others.
-std::string api_of(std::string_view category) {
-    if (category.find("_API") == category.npos || category.starts_with("MARKER")) return "";
-    std::string api(category.substr(0, category.find('_')));
-    for (char& c : api) c = to_lower(c);
-    return api;
-}
-
-}  // namespace
-
 // Sets name and domain of a range: the text of the annotation, otherwise the name of the region.
 void Reader::mark(Row row, std::optional<std::int64_t> event, StringId otherwise, std::string_view category) {
     RangeTable& table = batch_.tables.range;
@@ -38,7 +26,7 @@ void Reader::read_regions() {
     while (rows.next()) {
         Event about = event(rows.integer(id));
         auto [api, added] = apis.try_emplace(about.category);
-        if (added) api->second = api_of(strings_.text(about.category));
+        if (added) api->second = amd::api_of(strings_.text(about.category));
         Place at = place(rows.integer(process), rows.integer(thread));
         StringId called = strings_.id(rows.integer(name), batch_);
         if (api->second.empty()) {
@@ -103,14 +91,6 @@ void Reader::read_samples() {
             samples.value.set(row, value);
         }
     }
-}
-
-void Reader::warn_of_copies() {
-    if (copies_ > 0 || copy_calls_ == 0) return;
-    batch_.lose(Loss::recorder_warning,
-                "copies were not recorded, although the program called for them; record with --memory-copy-trace or "
-                "--sys-trace of rocprofv3",
-                copy_calls_);
 }
 
 }  // namespace gpuprof::importers::rocpd

@@ -6,6 +6,8 @@
 
 #include <charconv>
 
+#include "io/importers/amd_rows.h"
+
 namespace gpuprof::inline importers::rocpd {
 namespace {
 
@@ -82,7 +84,7 @@ Status Reader::read(const std::string& file) {
     read_copies();
     read_allocations();
     read_samples();
-    warn_of_copies();
+    if (copies_ == 0) amd::lose_untraced_copies(batch_, copy_calls_);
     return {};
 }
 
@@ -223,34 +225,11 @@ std::optional<std::int32_t> Reader::device(std::optional<std::int64_t> id) {
     const Agent& agent = agents_.find(*id)->second;
     auto [number, added] = gpus_.number(host_, agent.index, agent.type_index);
     if (!added) return number;
-    DeviceTable& table = batch_.tables.device;
-    Row row = table.add();
-    table.device.set(row, number);
-    table.vendor.set(row, batch_.intern("amd"));
-    if (!agent.name.empty()) table.name.set(row, batch_.intern(agent.name));
     simdjson::dom::parser parser;
     simdjson::dom::element facts;
-    if (parser.parse(agent.facts).get(facts) != simdjson::SUCCESS) return number;
-    auto fact = [&](const simdjson::dom::element& of, std::string_view key) {
-        std::int64_t value = 0;
-        return of[key].get(value) == simdjson::SUCCESS && value > 0 && value < std::int64_t{1} << 50 ? value : 0;
-    };
-    auto narrow = [&](Column<std::int32_t>& column, std::int64_t value) {
-        if (value > 0 && value <= INT32_MAX) column.set(row, static_cast<std::int32_t>(value));
-    };
-    std::int64_t wave = fact(facts, "wave_front_size"), waves = fact(facts, "max_waves_per_cu"), bytes = 0;
-    narrow(table.sms, fact(facts, "cu_count"));
-    narrow(table.warp_size, wave);
-    narrow(table.max_threads_per_block, fact(facts, "workgroup_max_size"));
-    if (wave < 1024 && waves < 1024) narrow(table.max_threads_per_sm, wave * waves);
-    if (std::int64_t shared = fact(facts, "lds_size_in_kb") << 10; shared > 0) {
-        table.shared_bytes_per_block.set(row, shared);
-        table.shared_bytes_per_sm.set(row, shared);
-    }
-    simdjson::dom::array banks;
-    if (facts["mem_banks"].get(banks) == simdjson::SUCCESS)
-        for (simdjson::dom::element bank : banks) bytes += fact(bank, "size_in_bytes");
-    if (bytes > 0) table.memory_bytes.set(row, bytes);
+    bool known = parser.parse(agent.facts).get(facts) == simdjson::SUCCESS ||
+                 parser.parse(std::string("{}")).get(facts) == simdjson::SUCCESS;
+    if (known) amd::add_gpu(batch_, number, agent.name, facts);
     return number;
 }
 

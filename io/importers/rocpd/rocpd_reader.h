@@ -105,11 +105,9 @@ private:
     void read_kernels();
     void read_copies();
     void read_allocations();
-    void write_counters(Row kernel, const Values& values);
 
     void read_regions();
     void read_samples();
-    void warn_of_copies();
 
     Place place(std::optional<std::int64_t> process, std::optional<std::int64_t> thread);
     // The number of the agent's GPU; absent for CPUs.
@@ -135,7 +133,8 @@ private:
     std::uint64_t copy_calls_ = 0, copies_ = 0;
 };
 
-// The older format of rocmProfileData.
+// The older format of rocmProfileData, and the analysis of rocprof-compute.
 void read_rpd(const Database& database, Batch& batch);
+void read_compute(const Database& database, Batch& batch);
 
 }  // namespace gpuprof::importers::rocpd

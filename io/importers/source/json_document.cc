@@ -134,7 +134,11 @@ Result<simdjson::dom::element> JsonDocument::read(Source& source, std::size_t de
     constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - 64;
     Result<std::string> text = read_all(source, kMaxBytes, simdjson::SIMDJSON_PADDING);
     if (!text.ok()) return text.error();
-    text_ = std::move(*text);
+    return parse(std::move(*text), source, deepest);
+}
+
+Result<simdjson::dom::element> JsonDocument::parse(std::string text, Source& source, std::size_t deepest) {
+    text_ = std::move(text);
     bytes_ = parsed_bytes(text_);
     MemoryLimit limit(source);
     if (limit.is_below(bytes_)) return limit.error();

@@ -31,6 +31,8 @@ public:
 
     // Reads all of `source`. Values point into this object. `deepest` is that of complete_prefix.
     Result<simdjson::dom::element> read(Source& source, std::size_t deepest);
+    // The same of a text that was read, or made, from `source`.
+    Result<simdjson::dom::element> parse(std::string text, Source& source, std::size_t deepest);
     // Where reading stopped in an incomplete document; "" if it is complete.
     const std::string& cut() const { return cut_; }
     // Upper bound of its memory use.

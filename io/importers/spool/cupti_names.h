@@ -27,6 +27,14 @@ inline std::string_view sync_kind(std::int64_t type) {
     return type >= 0 && type < std::ssize(kNames) ? kNames[type] : std::string_view();
 }
 
+// The same of a kind as Perfetto traces and JSON lines spell it: "stream_wait_event".
+inline std::string_view sync_kind_of(std::string_view spelt) {
+    constexpr std::string_view kSpelt[] = {"", "event_sync", "stream_wait_event", "stream_sync", "context_sync"};
+    for (std::int64_t type = 1; type < std::ssize(kSpelt); ++type)
+        if (spelt == kSpelt[type]) return sync_kind(type);
+    return {};
+}
+
 // "cudaLaunchKernel_v7000" is cudaLaunchKernel as of CUDA 7.0.
 inline std::string_view without_version(std::string_view name) {
     std::size_t at = name.rfind("_v");

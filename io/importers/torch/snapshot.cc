@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
+#include "core/base/files/sink.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/torch/values.h"
 
@@ -21,6 +23,7 @@ namespace {
 constexpr std::int64_t kMaxBlockBytes = std::int64_t{1}
                                         << 52;  // bytes; no device has more, and sums stay far from overflow
 constexpr std::int64_t kMaxTime_us = std::int64_t{1} << 51;  // us
+constexpr std::size_t kMostMetadata = 4096;                  // bytes of what a program says about an allocation
 
 constexpr Action kActions[] = {
     {"alloc", 1, 0, true},           {"free_requested", -1, 0, true}, {"free_completed", 0, 0, false},
@@ -38,6 +41,11 @@ const Action* action_of(std::string_view name) {
 std::int64_t rounded(std::int64_t asked) {
     constexpr std::int64_t kMinBlock = 512;
     return std::max(kMinBlock, (asked + kMinBlock - 1) / kMinBlock * kMinBlock);
+}
+
+std::string_view without_line_end(std::string_view json) {
+    if (json.ends_with('\n')) json.remove_suffix(1);
+    return json;
 }
 
 bool is_bytes(const PickleValue& value) {
@@ -117,6 +125,13 @@ std::vector<const Action*> Snapshot::actions_of(std::span<const PickleValue> ent
         actions.push_back(nullptr);
         if (!has_room()) break;
         if (pickle_.is_open(entry)) continue;
+        // The allocator's own allocations, each with its release: not the program's.
+        PickleValue own = pickle_.find(entry, "internal_metadata");
+        if (own.kind != PickleValue::Kind::none &&
+            (own.kind != PickleValue::Kind::text || !pickle_.text(own).empty())) {
+            batch_.lose_named(Loss::recorder_work, "", "internal_metadata");
+            continue;
+        }
         const Action* action = action_of(pickle_.text(pickle_.find(entry, "action")));
         bool sized = is_bytes(pickle_.find(entry, "size"));
         if (action == nullptr) batch_.lose(Loss::unknown_event, "device_traces");
@@ -196,7 +211,63 @@ Row Snapshot::write_event(std::int32_t device, const PickleValue& entry) {
     if (auto address = Pickle::integer(pickle_.find(entry, "addr"))) table.address.set(row, *address);
     if (auto stream = Pickle::integer(pickle_.find(entry, "stream"))) table.stream.set(row, *stream);
     if (StringId stack = stack_of(pickle_.find(entry, "frames")); stack != kNoString) table.stack.set(row, stack);
+    const std::pair<std::string_view, Column<StringId>*> texts[] = {{"user_metadata", &table.user_metadata},
+                                                                    {"compile_context", &table.compile_context}};
+    for (auto [key, column] : texts) {
+        PickleValue value = pickle_.find(entry, key);
+        std::string_view plain = pickle_.text(value);
+        if (value.kind == PickleValue::Kind::none || (value.kind == PickleValue::Kind::text && plain.empty())) continue;
+        StringSink text;
+        JsonWriter json(text);
+        std::size_t room = kMostMetadata;
+        if (!write_json(value, json, room, 0))
+            batch_.lose(Loss::too_deep, key);
+        else
+            column->set(row, batch_.intern(plain.empty() ? without_line_end(text.text()) : plain));
+    }
+    // A pair of numbers, (0, 0) for the default pool.
+    std::span<const PickleValue> pool = pickle_.items(pickle_.find(entry, "pool_id"));
+    if (pool.size() != 2) pool = pickle_.items(pickle_.find(entry, "segment_pool_id"));
+    if (pool.size() == 2) {
+        auto first = Pickle::integer(pool[0]), second = Pickle::integer(pool[1]);
+        if (first && second && (*first != 0 || *second != 0))
+            table.pool.set(row, batch_.intern(fmt::format("{}:{}", *first, *second)));
+    }
     return row;
+}
+
+// False if it would be too long or too deep: a pickle may refer to a value many times, or within itself.
+bool Snapshot::write_json(const PickleValue& value, JsonWriter& json, std::size_t& room, int depth) const {
+    constexpr int kMostLevels = 8;
+    using Kind = PickleValue::Kind;
+    constexpr std::size_t kBytesOfValue = 8;
+    std::size_t needed = kBytesOfValue + pickle_.text(value).size();
+    if (room < needed || depth > kMostLevels) return false;
+    room -= needed;
+    std::span<const PickleValue> items = pickle_.items(value);
+    switch (value.kind) {
+        case Kind::text: json.text(pickle_.text(value)); return true;
+        case Kind::integer: json.integer(value.bits); return true;
+        case Kind::boolean: json.boolean(value.bits != 0); return true;
+        case Kind::real: json.real(std::bit_cast<double>(value.bits)); return true;
+        case Kind::none:
+        case Kind::bytes: json.null(); return true;
+        case Kind::dictionary:
+            json.begin_object();
+            for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+                auto number = Pickle::integer(items[i]);
+                json.key(number ? fmt::format("{}", *number) : std::string(pickle_.text(items[i]).substr(0, 256)));
+                if (!write_json(items[i + 1], json, room, depth + 1)) return false;
+            }
+            json.end_object();
+            return true;
+        default: break;
+    }
+    json.begin_array();
+    for (const PickleValue& item : items)
+        if (!write_json(item, json, room, depth + 1)) return false;
+    json.end_array();
+    return true;
 }
 
 void Snapshot::read_settings() {

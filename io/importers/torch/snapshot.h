@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/text/json_writer.h"
 #include "core/model/build/trace_builder.h"
 #include "io/importers/source/pickle.h"
 
@@ -45,6 +46,7 @@ private:
     Row write_event(std::int32_t device, const PickleValue& entry);
     void read_settings();
     StringId stack_of(const PickleValue& frames);
+    bool write_json(const PickleValue& value, JsonWriter& json, std::size_t& room, int depth) const;
 
     const Pickle& pickle_;
     Batch& batch_;

@@ -100,7 +100,7 @@ def test_cuspy(program, tmp_path):
     assert numbers(tables["sync"], "dur", "kind", "stream", "correlation") == [(100, "Stream Sync", 7, 12)]
     assert [(row["metric"], row["unit"], float(row["value"])) for row in tables["sample"]] == [("power", "W", 300.0)]
     found = losses(program, file)
-    assert (found["recorder_warning"], found["unknown_event"]) == (1, 1)
+    assert (found["cut_duration"], found["unknown_event"]) == (1, 1)
 
 
 def test_packed_packets_are_the_same(program, tmp_path):

@@ -1,12 +1,13 @@
-"""AMD's databases: every row and tie, merged files, foreign schemas, and the environment that must stay unread."""
+"""AMD's databases and JSON: every row and tie, merged files, foreign schemas, and the environment that must stay unread."""
 
+import json
 import sqlite3
 from collections import Counter
 from contextlib import closing
 
 import pytest
 from exported import tables_of
-from rocm_databases import SECRET, rocpd, rpd
+from rocm_databases import SECRET, compute, rocpd, rocprof_json, rpd
 
 
 def numbers(rows, *columns):
@@ -52,7 +53,7 @@ def test_a_merged_file_has_two_processes(program, tmp_path):
 
 
 def test_copies_that_were_not_traced(program, tmp_path):
-    assert losses(program, rocpd(tmp_path / "a.db", copies=False)) == {"recorder_warning": 1, "copy_without_record": 1}
+    assert losses(program, rocpd(tmp_path / "a.db", copies=False)) == {"untraced_copy": 1, "copy_without_record": 1}
     assert losses(program, rocpd(tmp_path / "b.db")) == {}
 
 
@@ -88,3 +89,69 @@ def test_cut_files(program, tmp_path):
     for size in range(0, len(whole), len(whole) // 12):
         (tmp_path / "cut.db").write_bytes(whole[:size])
         assert program.run("report", tmp_path / "cut.db", "losses").status in (0, 3)
+
+
+def write_json(folder, document, size=None):
+    file = folder / "results.json"
+    file.write_text(json.dumps(document)[:size])
+    return file
+
+
+NOT_IN_JSON = {("kernel_counter", "unit"), ("thread", "name")}
+
+
+def rows_of(tables, name):
+    return sorted(sorted((key, value) for key, value in row.items() if (name, key) not in NOT_IN_JSON) for row in tables.get(name, []))
+
+
+def test_json_is_the_database(program, tmp_path):
+    """All tables of both files of one run are equal; the JSON has no units of counters and no names of threads. Lists that are not read are counted."""
+    database, file = tables_of(program, rocpd(tmp_path / "a.db")), write_json(tmp_path, rocprof_json())
+    tables = tables_of(program, file)
+    assert set(database) == set(tables) - {"loss"}
+    for name in database:
+        assert rows_of(tables, name) == rows_of(database, name), name
+    assert losses(program, file) == {"unread_table": 2}
+    assert SECRET not in str(tables)
+
+
+def test_json_of_kernels_that_were_only_counted(program, tmp_path):
+    tables = tables_of(program, write_json(tmp_path, rocprof_json(traced=False)))
+    assert numbers(tables["kernel"], "start", "dur", "name", "stream", "correlation", "grid_x") == [(1_000_000, 4001, "copy()", 5, 1, 16)]
+    assert {(row["metric"], float(row["value"])) for row in tables["kernel_counter"]} == {("SQ_WAVES", 303.5), ("TCC_HIT_sum", 0.5)}
+
+
+def test_json_without_copies(program, tmp_path):
+    document = rocprof_json()
+    document["rocprofiler-sdk-tool"][0]["buffer_records"]["memory_copy"] = []
+    assert losses(program, write_json(tmp_path, document)) == {"untraced_copy": 1, "copy_without_record": 1, "unread_table": 2}
+
+
+def test_json_of_two_processes(program, tmp_path):
+    document = rocprof_json()
+    document["rocprofiler-sdk-tool"] *= 2
+    tables = tables_of(program, write_json(tmp_path, document))
+    assert Counter(row["process"] for row in tables["kernel"]) == {"908": 3, "908#2": 3}
+    assert [row["device"] for row in tables["device"]] == ["1"]
+
+
+def test_cut_json(program, tmp_path):
+    """Whole records before the cut are kept."""
+    text = json.dumps(rocprof_json())
+    for size in range(40, len(text), len(text) // 25):
+        assert program.run("report", write_json(tmp_path, rocprof_json(), size), "losses").status in (0, 3)
+    file = write_json(tmp_path, rocprof_json(), text.index('"hip_api"'))
+    assert len(tables_of(program, file)["kernel"]) == 3 and losses(program, file)["truncated"] == 1
+
+
+@pytest.mark.parametrize("values", ["compute_kernel_metric_value", "compute_metric_value"])
+def test_compute(program, tmp_path, values):
+    file = compute(tmp_path / "a.db", values)
+    tables = tables_of(program, file)
+    assert numbers(tables["kernel"], "start", "dur", "name", "device") == [(1000, 2000, "vecCopy(double*)", 2), (4000, 100, "fill(int)", 2), (9000, 2500, "vecCopy(double*)", 2)]
+    assert numbers(tables["profiled_kernel"], "launch", "name", "dur", "device", "tool") == [(1, "vecCopy(double*)", None, 2, "rocprof-compute"), (2, "fill(int)", 100, 2, "rocprof-compute")]
+    assert [(row["launch"], row["section"], row["metric"], row.get("unit"), float(row["value"])) for row in tables["kernel_counter"]] == [
+        ("1", "Speed-of-Light", "VALU FLOPs", "GFLOP", 12.5), ("1", "Speed-of-Light", "VALU FLOPs (Peak)", "GFLOP", 100.0), ("1", "Speed-of-Light", "VALU FLOPs (Pct of Peak)", "%", 12.5),
+        ("1", "Wavefront: Launch", "Wavefronts Num (min)", None, 3.0), ("2", "Wavefront: Launch", "Wavefronts Num", None, 64.0)]
+    assert numbers(tables["device"], "device", "name", "vendor") == [(2, "MI300X", "amd")]
+    assert losses(program, file)["unread_table"] == 1 and SECRET not in str(tables)

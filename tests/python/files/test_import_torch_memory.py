@@ -217,6 +217,25 @@ def test_history_and_blocks_of_different_moments(program, tmp_path):
     assert set(losses) == {"bad_number", "unknown_event", "recorder_warning"} and "77 bytes" in losses["recorder_warning"]
 
 
+def test_what_the_program_said(program, tmp_path):
+    """Metadata of any plain kind, the compilation and the pool; the allocator's own pair of events counts for nothing."""
+    entry = {"action": "alloc", "addr": 4096, "size": 512, "stream": 0, "time_us": 5, "frames": []}
+    self_referring = {}
+    self_referring["again"] = self_referring
+    said = [{"user_metadata": "weights of layer 3", "compile_context": "0/1", "pool_id": (0, 1)}, {"user_metadata": {"layer": 3, 7: [1.5, True, None]}, "segment_pool_id": (0, 0)},
+            {"user_metadata": "", "compile_context": None}, {"user_metadata": self_referring}, {"user_metadata": "x" * 5000}]
+    entries = [{**entry, "addr": 4096 * (n + 1), **each} for n, each in enumerate(said)]
+    own = [{**entry, "addr": 1 << 20, "size": 1 << 30, "internal_metadata": "warm-up"}, {**entry, "action": "free_requested", "addr": 1 << 20, "size": 1 << 30, "internal_metadata": "warm-up"}]
+    blocks = [{"address": e["addr"], "size": 512, "requested_size": 512, "state": "active_allocated", "frames": []} for e in entries]
+    file = write(tmp_path, pickle.dumps({"segments": [{"device": 0, "address": 4096, "total_size": 4096, "stream": 0, "blocks": blocks}], "device_traces": [entries[:2] + own + entries[2:]]}))
+    rows = tables_of(program, file)["memory_event"]
+    assert [(row.get("user_metadata"), row.get("compile_context"), row.get("pool")) for row in rows] == [
+        ("weights of layer 3", "0/1", "0:1"), ('{"layer": 3, "7": [1.5, true, null]}', None, None), (None,) * 3, (None,) * 3, (None,) * 3]
+    (peak,) = program.report(file, "memory")["memory"].rows
+    assert peak["peak_bytes"] == 5 * 512
+    assert {row["kind"]: row["count"] for row in program.report(file, "losses")["losses"].rows} == {"too_deep": 2, "recorder_work": 2}
+
+
 def test_one_frame_named_a_million_times(program, tmp_path):
     """A small file that would give a text of many gigabytes: the stacks are omitted, and counted."""
     frame = {"name": "f" * 60_000, "filename": "a.py", "line": 1}

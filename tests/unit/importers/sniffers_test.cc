@@ -50,6 +50,10 @@ TEST(Sniffers, EveryFileAgainstEveryImporter) {
         {"series", "seeds/series/bursty.csv"},
         {"rocpd", "seeds/rocpd/rocpd.db"},
         {"rocpd", "seeds/rocpd/old.rpd"},
+        {"rocpd", "seeds/rocpd/compute.db"},
+        {"rocprof_json", "seeds/rocprof_json/whole.json"},
+        {"wprof", "seeds/wprof/whole.jsonl"},
+        {"proton", "seeds/proton/tree.hatchet_msgpack"},
         {"perfetto", "seeds/perfetto/cuspy.pftrace"},
         {"perfetto", "seeds/perfetto/rocprofv3.pftrace"},
     };
@@ -72,9 +76,8 @@ TEST(Sniffers, EveryFileAgainstEveryImporter) {
 
 // What no importer takes is named.
 TEST(Sniffers, FilesOfOtherToolsAreLeftAlone) {
-    for (std::string_view head : {"{\"schema\": \"1.0.1\", \"nodes\": [{\"rf_id\": 0}]}",
-                                  "{\"version\":\"3.1\",\"timer_freq_hz\":0,\"capture_cuda\":true}", "PAR1\x15\x04",
-                                  "{\"rocprofiler-sdk-tool\": [{\"metadata\": {}}]}"})
+    for (std::string_view head :
+         {"{\"schema\": \"1.0.1\", \"nodes\": [{\"rf_id\": 0}]}", "PAR1\x15\x04", "ARROW1", "\x93\x01\x02\x03"})
         for (const Importer& importer : all_importers()) EXPECT_EQ(importer.sniff(head), 0) << importer.name << head;
 }
 
