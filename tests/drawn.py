@@ -23,7 +23,7 @@ Calls L, C or P, Z are paired with kernels, copies, memsets in the order of thei
 A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKernel_AllReduce` renames a letter. A launch has one block of
 128 threads; the row `shape A = 16 x 256` says blocks and threads of a block, `shape A = none` that no shape was recorded;
 `message A = allreduce 4096 Float 8` says what a library recorded of a collective: its kind, elements, their type, and ranks;
-`uses A = 200 + 49152` says registers of a thread and bytes of shared memory. The device has 100 multiprocessors and compute
+`uses A = 200 + 49152` says registers of a thread and bytes of shared memory, `bytes d = 64000` those that a cell of such a copy stands for. The device has 100 multiprocessors and compute
 capability 9.0; the row `device = 7.0 Tesla V100` says another, `device = none` that nothing of it was recorded,
 `device = 9.0 ""` that it has no name. `fact KEY = VALUE` is a row of the table meta.
 """
@@ -70,6 +70,7 @@ class Drawing:
         self.scale = 1.0  # us a cell
         self.events, self.names, self.threads, self.devices, self.messages = [], {}, {}, set(), {}
         self.shapes = {}  # letter -> blocks, threads of a block; None: not recorded
+        self.bytes = {}  # letter of a copy -> bytes of a cell
         self.uses = {}  # letter -> registers, bytes of shared memory
         self.device = ("9.0", "Drawn GPU")
         self.facts = {}
@@ -102,6 +103,10 @@ class Drawing:
         unshaped = re.fullmatch(r"shape (\w) = none", line.strip())
         if unshaped:
             self.shapes[unshaped.group(1)] = None
+            return
+        sized = re.fullmatch(r"bytes (\w) = (\d+)", line.strip())
+        if sized:
+            self.bytes[sized.group(1)] = int(sized.group(2))
             return
         uses = re.fullmatch(r"uses (\w) = (\d+) \+ (\d+)", line.strip())
         if uses:
@@ -155,7 +160,7 @@ class Drawing:
         for letter, first, length in runs(cells):
             place = {"device": device, "context": 1, "stream": stream}
             if letter in COPIES:
-                self.add("gpu_memcpy", COPIES[letter], device, stream, first, length, **place, bytes=1000 * length)
+                self.add("gpu_memcpy", COPIES[letter], device, stream, first, length, **place, bytes=self.bytes.get(letter, 1000) * length)
             elif letter == "z":
                 self.add("gpu_memset", "Memset (Device)", device, stream, first, length, **place, bytes=1000 * length)
             elif letter.isupper():

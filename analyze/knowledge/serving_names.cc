@@ -180,6 +180,27 @@ constexpr FrameName kFrames[] = {
     {"managers/scheduler.py", "process_batch_result", ServingPart::output},
     {"worker/gpu_worker.py", "execute_dummy_batch", ServingPart::dummy},
 };
+struct SignName {
+    std::string_view file, function;  // as in FrameName
+    PhaseSign sign;
+};
+// A full CUDA graph holds a decode step, or one that verifies drafts.
+constexpr SignName kSigns[] = {
+    {"model_executor/cuda_graph_runner.py", "replay", PhaseSign::decode},
+    {"model_executor/model_runner.py", "forward_decode", PhaseSign::decode},
+    {"managers/schedule_batch.py", "prepare_for_decode", PhaseSign::decode},
+    {"model_executor/model_runner.py", "forward_extend", PhaseSign::prefill},
+    {"model_executor/model_runner.py", "forward_split_prefill", PhaseSign::prefill},
+    {"managers/schedule_batch.py", "prepare_for_extend", PhaseSign::prefill},
+    {"managers/schedule_batch.py", "mix_with_running", PhaseSign::mixed},
+    {"model_executor/model_runner.py", "forward_idle", PhaseSign::dummy},
+    {"managers/schedule_batch.py", "prepare_for_idle", PhaseSign::dummy},
+    {"speculative/eagle_worker.py", "verify", PhaseSign::verify},
+    {"speculative/eagle_worker_v2.py", "verify", PhaseSign::verify},
+    {"speculative/multi_layer_eagle_worker.py", "verify", PhaseSign::verify},
+    {"speculative/ngram_worker.py", "verify", PhaseSign::verify},
+};
+
 struct ScopeName {
     std::string_view text;
     ServingPart part;
@@ -253,13 +274,59 @@ std::optional<ServingPart> serving_part_of_scope(std::string_view text) {
     return std::nullopt;
 }
 
-std::optional<ServingPart> serving_part_of_frame(std::string_view frame) {
+namespace {
+
+// The line of a table that names a Python function; null if none does.
+template <class Name, std::size_t N>
+const Name* named_function(const Name (&table)[N], std::string_view frame) {
     std::size_t open = frame.find(".py(");
-    if (open == frame.npos) return std::nullopt;
+    if (open == frame.npos) return nullptr;
     std::string_view file = frame.substr(0, open + 3), function = frame.substr(frame.rfind(' ') + 1);
-    for (const FrameName& known : kFrames)
-        if (known.function == function && file.ends_with(known.file)) return known.part;
-    return std::nullopt;
+    auto same = [&](const Name& each) { return each.function == function && file.ends_with(each.file); };
+    const Name* found = std::find_if(std::begin(table), std::end(table), same);
+    return found == std::end(table) ? nullptr : found;
+}
+
+}  // namespace
+
+std::optional<ServingPart> serving_part_of_frame(std::string_view frame) {
+    const FrameName* found = named_function(kFrames, frame);
+    return found == nullptr ? std::nullopt : std::optional(found->part);
+}
+
+std::optional<PhaseSign> phase_sign_of_frame(std::string_view frame) {
+    const SignName* found = named_function(kSigns, frame);
+    return found == nullptr ? std::nullopt : std::optional(found->sign);
+}
+
+// VLLM::Worker_DP1_PP0_TP3_EP0, sglang::scheduler_DP0_TP1, [TP00-DP01] 251, dp0_pp0_tp3_dcp0_ep3_rank3.NS.pt.trace.json,
+// 1775078550-TP-3-DP-1.trace.json. Names of other programs say how many ranks there are in the same way: tp4_rank0.json.
+ParallelPlace parallel_place(std::string_view text) {
+    ParallelPlace place;
+    bool title = text.starts_with("VLLM::") || text.starts_with("sglang::") || text.starts_with("[TP") ||
+                 text.starts_with("[DP");
+    bool vllm = contains(text, "dp") && contains(text, "_pp") && contains(text, "_tp") && contains(text, "_rank");
+    if (!title && !vllm && !contains(text, "-TP-")) return place;
+    struct Key {
+        std::string_view upper, lower;
+        std::optional<std::int32_t> ParallelPlace::*field;
+    };
+    constexpr Key kPlaces[] = {{"DP", "dp", &ParallelPlace::replica},
+                               {"PP", "pp", &ParallelPlace::stage},
+                               {"TP", "tp", &ParallelPlace::shard},
+                               {"EP", "ep", &ParallelPlace::expert}};
+    for (std::size_t i = 0; i + 2 < text.size(); ++i) {
+        if (i > 0 && is_letter(text[i - 1])) continue;
+        for (const Key& key : kPlaces) {
+            if (!text.substr(i).starts_with(key.upper) && !text.substr(i).starts_with(key.lower)) continue;
+            std::string_view digits = text.substr(i + 2);
+            if (digits.front() == '-') digits.remove_prefix(1);
+            if (digits.empty() || !is_digit(digits.front())) continue;
+            if (Number number = take_number(digits); number && *number <= INT32_MAX && !(place.*key.field))
+                place.*key.field = static_cast<std::int32_t>(*number);
+        }
+    }
+    return place;
 }
 
 bool is_serving_kernel(std::string_view name) {

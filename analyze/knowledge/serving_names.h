@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -37,6 +38,19 @@ inline constexpr std::size_t kServingParts = 8;
 // The part that a range of an engine's own scopes covers, or a Python function as `file(line): function`; absent: none.
 std::optional<ServingPart> serving_part_of_scope(std::string_view text);
 std::optional<ServingPart> serving_part_of_frame(std::string_view frame);
+
+// What SGLang's Python functions of a step, or of the scheduling before it, tell of its phase, the surest last. May also be mixed
+// where no function of the scheduling was recorded.
+enum class PhaseSign : std::uint8_t { decode, prefill, mixed, dummy, verify };
+std::optional<PhaseSign> phase_sign_of_frame(std::string_view frame);
+
+// The place of a worker in a server of several, from the title of its process or the name of its file.
+struct ParallelPlace {
+    std::optional<std::int32_t> replica, stage, shard, expert;  // DP, PP, TP, EP
+    bool known() const { return replica || stage || shard || expert; }
+    auto operator<=>(const ParallelPlace&) const = default;
+};
+ParallelPlace parallel_place(std::string_view title_or_file);
 
 // Whether only a server of language models has a kernel, thread or Python function of this name.
 bool is_serving_kernel(std::string_view name);

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <functional>
 
+#include "analyze/facts/context.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/host/link_to_host.h"
 #include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/name_groups.h"
 #include "analyze/facts/steps/between_steps.h"
+#include "analyze/facts/steps/iterations.h"
 #include "analyze/knowledge/kernel_class.h"
 #include "analyze/replay/kernel_speed.h"
 #include "core/base/text/pattern.h"
@@ -123,9 +126,13 @@ bool scale_copies(const Edit& edit, const Facts& facts, const ReplayGraph& graph
 bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     if (!has_edges(graph, EdgeKind::sync_return)) return false;
     scenario.drop(EdgeKind::sync_return);
+    // A host that samples needs the logits.
+    std::optional<bool>& for_logits = scenario.waits_in(EngineStretch::sampling);
+    if (!for_logits) for_logits = true;
     if (estimate != Estimate::high) return true;
     scale_host(graph, scenario, 0, [](const PointInfo& info) {
-        return info.in_loop() && info.kind == PointKind::call_end && info.call == CallKind::sync;
+        return info.in_loop() && info.kind == PointKind::call_end && info.call == CallKind::sync &&
+               info.stretch != EngineStretch::sampling;
     });
     const MemcpyTable& copies = facts.trace().memcpy();
     CopyPaths paths(facts.trace());
@@ -134,6 +141,35 @@ bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
         Row row = op_row(graph.object[p]);
         if (paths.to_host(row) && copies.bytes.value_or(row, kStagedBytes) < kStagedBytes)
             scenario.length.set(p, -gap_into(graph, scenario, p));
+    }
+    return true;
+}
+
+// Passes over the logits on the device that the chosen ids cost, instead of a copy: a softmax and an arg max, or a sort of them.
+constexpr double kLeastPasses = 2, kPasses = 8, kMostPasses = 32;
+constexpr double kLikelyBandwidth = 1'000;  // GB/s, of a device whose own is unknown
+
+bool sample_on_device(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+                      Estimate estimate) {
+    const Trace& trace = facts.trace();
+    const EngineStretches& engines = facts.get<EngineStretches>();
+    if (engines.sampled_steps == 0) return false;
+    scenario.waits_in(EngineStretch::sampling) = false;
+    scale_host(graph, scenario, 0, [](const PointInfo& info) { return info.stretch == EngineStretch::sampling; });
+    CopyPaths paths(trace);
+    const std::vector<Row>& copies = engines.sampling_copies;
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::memcpy) continue;
+        Row row = op_row(graph.object[p]);
+        if (!std::binary_search(copies.begin(), copies.end(), row)) continue;
+        DurNs length = -gap_into(graph, scenario, p);
+        if (paths.to_host(row)) {
+            std::optional<DevicePeaks> peaks = peaks_of(trace, trace.memcpy().device.value_or(row, -1));
+            double bandwidth = peaks ? peaks->memory_gb_per_s.value_or(kLikelyBandwidth) : kLikelyBandwidth;
+            length = std::llround(value_of(estimate, kMostPasses, kPasses, kLeastPasses) *
+                                  static_cast<double>(trace.memcpy().bytes.value_or(row, 0)) / bandwidth);
+        }
+        scenario.length.set(p, std::min(scenario.length[p], length));
     }
     return true;
 }
@@ -190,7 +226,13 @@ bool scale_long_host_code(const Edit& edit, const Facts&, const ReplayGraph& gra
 }
 
 // What the program does between steps, on the host and on the device; at best without its waits. Fetching input is another change.
+// A server schedules the next step then, waits for the ids of the last one, and hands them on.
 bool scale_between_steps(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    if (facts.get<Context>().server) {
+        if (edit.factor == 0) scenario.waits_in(EngineStretch::between) = false;
+        return scale_host(graph, scenario, edit.factor,
+                          [](const PointInfo& info) { return info.stretch == EngineStretch::between && !info.idle; });
+    }
     if (facts.get<BetweenSteps>().stretches.empty()) return false;
     for (Point p = 0; p < graph.points(); ++p)
         if (const PointInfo& info = graph.info[p]; info.between && !info.in_input && !info.idle)
@@ -266,8 +308,16 @@ constexpr std::array kChangeRules{
                .limit = false,
                .rough = false,
                .apply = drop_waits},
+    ChangeRule{.name = "device-sampling",
+               .assumes = "penalties, biases and grammars run on the GPU, in 8 (2 to 32) passes over the logits",
+               .effort = Effort::edit,
+               .scales = false,
+               .estimated = true,
+               .limit = false,
+               .rough = true,
+               .apply = sample_on_device},
     ChangeRule{.name = "between-steps",
-               .assumes = "saving, evaluating or logging is rare, or happens during the steps",
+               .assumes = "saving, evaluating, logging or scheduling is rare, or happens during the steps",
                .effort = Effort::edit,
                .scales = true,
                .estimated = false,

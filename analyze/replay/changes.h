@@ -16,6 +16,7 @@ namespace gpuprof::inline replay {
 enum class Change : std::uint8_t {
     input,            // batches are ready when asked for
     waits,            // calls do not wait for the device
+    device_sampling,  // a server samples on the device: no copy of logits, and no wait for it
     between_steps,    // what the program does between steps takes no time
     pinned_copies,    // copies of pageable memory come from pinned memory and do not block
     copy_stream,      // ... and copies to the device have a stream of their own

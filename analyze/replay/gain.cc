@@ -13,6 +13,7 @@
 #include "analyze/facts/idle/waits.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/between_steps.h"
+#include "analyze/facts/steps/iterations.h"
 #include "core/base/text/readable.h"
 
 namespace gpuprof::inline replay {
@@ -97,6 +98,9 @@ DurNs idle_between_steps(const Facts& facts) {
     return std::min((between.exposed - between.kernels) * static_cast<DurNs>(facts.get<Shares>().devices),
                     facts.get<Shares>().window);
 }
+DurNs idle_of_host_sampling(const Facts& facts) {
+    return std::min(facts.get<EngineStretches>().host_sampling, facts.get<Shares>().window);
+}
 DurNs nothing_idle(const Facts&) { return 0; }
 DurNs exposed_waits_for_ranks(const Facts& facts) { return facts.get<PeerWaits>().exposed_wait; }
 DurNs exposed_communication(const Facts& facts) {
@@ -109,6 +113,7 @@ DurNs exposed_communication(const Facts& facts) {
 constexpr std::array kWasteRules{
     WasteRule{idle_of<IdleCause::input_pipeline>, Change::input, {}},
     WasteRule{idle_of_waits, Change::waits, {}},
+    WasteRule{idle_of_host_sampling, Change::device_sampling, {}},
     WasteRule{idle_between_steps, Change::between_steps, {}},
     WasteRule{idle_without_exposed_copies, Change::pinned_copies, Change::copy_stream},
     WasteRule{idle_of<IdleCause::allocation>, Change::allocation, {}},

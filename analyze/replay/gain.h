@@ -20,6 +20,7 @@ namespace gpuprof::inline replay {
 enum class Waste : std::uint8_t {
     input,
     waits,
+    host_sampling,
     between_steps,
     copies,
     allocation,

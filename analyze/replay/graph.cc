@@ -121,12 +121,14 @@ void Scenario::reset(const ReplayGraph& graph) {
     in_steps.fill(true);
     in_steps[static_cast<std::size_t>(EdgeKind::bypass)] = false;
     outside = between = in_steps;
+    waits_in_stretch = {};
 }
 
 void Scenario::reset(const Scenario& to) {
     length.take(to.length);
     lags = to.lags;
     in_steps = to.in_steps, between = to.between, outside = to.outside;
+    waits_in_stretch = to.waits_in_stretch;
     residuals = to.residuals;
 }
 

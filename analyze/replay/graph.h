@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,6 +38,9 @@ using Point = std::uint32_t;
 inline constexpr Point kNoPoint = 0xFFFFFFFFu;
 
 enum class PointKind : std::uint8_t { op, cut, call_start, call_end };
+
+// Parts of an engine's thread, in a server of language models (EngineStretches).
+enum class EngineStretch : std::uint8_t { none, sampling, between };
 
 // Lengths of points. Nearly all fit into four bytes; few can be longer, because they pass one after the other on a thread or a stream.
 class PointLengths {
@@ -94,6 +98,7 @@ struct PointInfo {
     bool in_input : 1 = false;            // host: the time before the point lies in a range that fetches input
     bool waits : 1 = false;               // call_end: the call lasted until the device had reached some point
     bool idle : 1 = false;                // host: before the point, the thread only waited for another thread
+    EngineStretch stretch : 2 = EngineStretch::none;  // host: in which the time before the point lies
 
     bool in_loop() const { return in_step || between; }
 };
@@ -186,6 +191,8 @@ struct Scenario {
     std::array<bool, kEdgeKinds> in_steps{};  // whether edges of a kind hold inside steps
     std::array<bool, kEdgeKinds> between{};   // between them
     std::array<bool, kEdgeKinds> outside{};   // and before the first and after the last
+    // Whether calls in a stretch wait for the device, if that is set apart.
+    std::array<std::optional<bool>, 3> waits_in_stretch{};
     bool residuals = true;
 
     explicit Scenario(const ReplayGraph& graph) { reset(graph); }
@@ -197,7 +204,10 @@ struct Scenario {
         in_steps[static_cast<std::size_t>(kind)] = between[static_cast<std::size_t>(kind)] = holds;
     }
     void drop(EdgeKind kind) { set(kind, false); }
+    std::optional<bool>& waits_in(EngineStretch stretch) { return waits_in_stretch[static_cast<std::size_t>(stretch)]; }
     bool holds(EdgeKind kind, const PointInfo& to) const {
+        if (to.stretch != EngineStretch::none && (kind == EdgeKind::sync_return || kind == EdgeKind::copy_to_host))
+            if (auto apart = waits_in_stretch[static_cast<std::size_t>(to.stretch)]; apart) return *apart;
         const std::array<bool, kEdgeKinds>& around = to.between ? between : outside;
         return (to.in_step ? in_steps : around)[static_cast<std::size_t>(kind)];
     }

@@ -35,6 +35,8 @@ GraphBuilder::GraphBuilder(const Trace& trace, HostLanes host)
         in_step_.emplace_back(host_.in_steps);
         between_.emplace_back(host_.between_steps);
         in_input_.emplace_back(lane.input);
+        in_sampling_.emplace_back(lane.stretches.sampling);
+        between_engine_steps_.emplace_back(lane.stretches.between);
     }
 }
 
@@ -166,6 +168,10 @@ PointInfo GraphBuilder::info_of(std::size_t lane, std::size_t at) {
     info.in_step = in_step_[lane].holds_before(from.time(at));
     info.between = between_[lane].holds_before(from.time(at));
     info.in_input = in_input_[lane].holds_before(from.time(at));
+    if (in_sampling_[lane].holds_before(from.time(at)))
+        info.stretch = EngineStretch::sampling;
+    else if (between_engine_steps_[lane].holds_before(from.time(at)))
+        info.stretch = EngineStretch::between;
     // In front of a hand-over, the receiving thread had nothing to do but wait; so had the one that paused.
     const std::vector<HandOverEdge>& edges = hand_over_edges_[lane];
     info.idle = next_hand_over_[lane] < edges.size() && edges[next_hand_over_[lane]].to_at == at;

@@ -135,8 +135,8 @@ private:
     std::vector<Row> previous_call_;           // by lane
     std::vector<TimeNs> synced_;               // by lane: when a call last waited for the whole device
     WorkCounter work_;
-    std::vector<WithinSpans> in_step_, between_, in_input_;  // by lane
-    std::size_t step_ = 0;                                   // hint for note_step
+    std::vector<WithinSpans> in_step_, between_, in_input_, in_sampling_, between_engine_steps_;  // by lane
+    std::size_t step_ = 0;                                                                        // hint for note_step
     // Points of a lane that others refer to.
     struct Mark {
         std::uint32_t at;

@@ -248,11 +248,17 @@ HostLanes HostLanes::make(const Facts& facts) {
     std::vector<IntervalSet> input = input_of(facts, lane_of, host.lanes.size());
     find_dependences(trace, lane_of, host);
     std::vector<std::vector<TimeNs>> cuts(host.lanes.size());
-    for (std::size_t i = 0; i < host.lanes.size(); ++i)
-        for (const Interval& each : input[i]) {
-            cuts[i].push_back(each.start);
-            cuts[i].push_back(each.end);
-        }
+    const auto& engines = facts.get<EngineStretches>().of_thread;
+    for (std::size_t i = 0; i < host.lanes.size(); ++i) {
+        if (auto engine = engines.find(host.lanes[i].thread); engine != engines.end())
+            host.lanes[i].stretches = engine->second;
+        for (const IntervalSet* spans :
+             {&input[i], &host.lanes[i].stretches.sampling, &host.lanes[i].stretches.between})
+            for (const Interval& each : *spans) {
+                cuts[i].push_back(each.start);
+                cuts[i].push_back(each.end);
+            }
+    }
     for (const HandOver& each : host.hand_overs) {
         for (TimeNs time : {each.pause.start, each.pause.end}) cuts[each.from].push_back(time);
         for (TimeNs time : {each.work.start, each.work.end}) cuts[each.to].push_back(time);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/facts/steps/iterations.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/replay/graph.h"
 #include "core/base/ids.h"
@@ -40,6 +41,7 @@ struct HostLane {
     PodVector<std::uint32_t> points;
     PodVector<TimeNs> cuts;  // ascending
     IntervalSet input;       // inside ranges that fetch input
+    EngineStretches::OfThread stretches;
     const ApiCallTable* calls = nullptr;
 
     std::size_t size() const { return points.size(); }

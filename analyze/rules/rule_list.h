@@ -16,6 +16,7 @@
     RULE(InputPipeline)        \
     RULE(SmallKernels)         \
     RULE(Synchronisation)      \
+    RULE(HostSampling)         \
     RULE(BetweenSteps)         \
     RULE(IdleGaps)             \
     RULE(MemoryTransfers)      \

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <regex>
+#include <set>
 
+#include "analyze/knowledge/serving_names.h"
 #include "io/importers/open_trace.h"
 
 namespace gpuprof::inline cli {
@@ -57,6 +60,28 @@ std::optional<std::int32_t> rank_in_name(const std::string& name) {
     return number(usual.empty() ? group_in(name, kTensorParallel) : usual);
 }
 
+namespace {
+
+// Stages of a server count their shards again. Where no name has a number, the ranks are numbered in the order of their places.
+void number_by_place(std::vector<ListedFile>& files) {
+    using Place = std::pair<ParallelPlace, std::size_t>;
+    std::vector<Place> places;
+    std::set<ParallelPlace> different;
+    bool unnumbered = false;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        ParallelPlace place = parallel_place(fs::path(files[i].file.path).filename().string());
+        if (!place.known()) return;
+        places.emplace_back(place, i);
+        different.insert(place);
+        unnumbered = unnumbered || !files[i].file.rank;
+    }
+    if (!unnumbered || different.size() != files.size()) return;
+    std::sort(places.begin(), places.end());
+    for (std::size_t i = 0; i < places.size(); ++i) files[places[i].second].file.rank = static_cast<std::int32_t>(i);
+}
+
+}  // namespace
+
 Result<std::vector<ListedFile>> list_rank_files(std::span<const JobInput> inputs, const RankNames& names) {
     Result<std::optional<std::regex>> rank = pattern_of(names.rank_from, "--rank-from");
     if (!rank.ok()) return rank.error();
@@ -87,6 +112,7 @@ Result<std::vector<ListedFile>> list_rank_files(std::span<const JobInput> inputs
         if (*host) file.host = group_in(name, **host);
         if (!file.host.empty()) file.host_from = "option";
     }
+    if (!*rank) number_by_place(files);
     return files;
 }
 

@@ -31,6 +31,7 @@ struct Job {
         std::uint32_t first = 0;  // its collectives: first, first + 1, ... in time order
         std::uint32_t collectives = 0;
         std::optional<std::int32_t> device;  // its only GPU, as the machine counts them
+        std::optional<std::int32_t> stage;   // of a pipeline, by its place in a server
         bool present = false;                // its recording counts
         bool excluded = false;               // it does not, because it is cut, and most others are whole
     };
@@ -115,5 +116,8 @@ struct Job {
 
     static Job make(const Facts& facts);
 };
+
+// Of ranks with one clock, steps that are counted: the same numbers for the same steps.
+void align_step_numbers(Job& job);
 
 }  // namespace gpuprof::ranks

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -12,6 +13,7 @@
 
 #include "analyze/facts/facts.h"
 #include "core/base/text/rank_list.h"
+#include "core/schema/losses.h"
 #include "ranks/job/hosts.h"
 #include "ranks/job/job.h"
 #include "ranks/reduce/batch_rows.h"
@@ -44,10 +46,20 @@ public:
         read_collectives();
         read_steps();
         join_clocks(job_);
+        if (counts_steps()) align_step_numbers(job_);
         return std::move(job_);
     }
 
 private:
+    // Whether steps of some rank have no numbers in their names.
+    bool counts_steps() const {
+        const LossTable& losses = trace_.tables().loss;
+        StringId by_order = trace_.strings().find(spec_of(Loss::steps_by_order).name);
+        for (Row row = 0; row < losses.rows; ++row)
+            if (by_order != kNoString && losses.kind.value_or(row, kNoString) == by_order) return true;
+        return false;
+    }
+
     void read_ranks() {
         const RankTable& table = trace_.tables().rank;
         std::vector<std::pair<std::int32_t, Row>> order;
@@ -63,6 +75,7 @@ private:
             rank.rank = number;
             rank.row = row;
             std::string_view status = trace_.text(table.status.value_or(row, kNoString));
+            rank.stage = stage_of(trace_.text(table.place.value_or(row, kNoString)));
             rank.present = status == "whole" || status == "cut";
             bool host = table.host.has(row);
             std::string name = host ? std::string(trace_.text(table.host[row])) : fmt::format("rank {}", number);
@@ -77,6 +90,15 @@ private:
             rank.excluded = whole > cut && trace_.text(table.status.value_or(rank.row, kNoString)) == "cut";
             rank.present = rank.present && !rank.excluded;
         }
+    }
+
+    // Of "dp0 pp1 tp3".
+    static std::optional<std::int32_t> stage_of(std::string_view place) {
+        std::size_t at = place.find("pp");
+        std::int32_t stage = 0;
+        if (at == place.npos) return std::nullopt;
+        auto [end, failed] = std::from_chars(place.data() + at + 2, place.data() + place.size(), stage);
+        return failed == std::errc() ? std::optional(stage) : std::nullopt;
     }
 
     void read_groups() {

@@ -32,13 +32,23 @@ std::uint32_t place_in(const Job::Group& group, std::int32_t rank) {
     return static_cast<std::uint32_t>(std::find(group.ranks.begin(), group.ranks.end(), rank) - group.ranks.begin());
 }
 
+// Whether the places of its ranks say that a group is a pipeline. Servers send activations forth, and no gradients back.
+bool stages_in_order(const Job& job, const Job::Group& group) {
+    for (std::size_t i = 0; i < group.ranks.size(); ++i) {
+        std::uint32_t rank = job.find_rank(group.ranks[i]);
+        if (rank == kNone || job.ranks[rank].stage != static_cast<std::int32_t>(i)) return false;
+    }
+    return group.ranks.size() > 1;
+}
+
 // What the transfers of a group look like.
 struct Traffic {
     bool forth = false, back = false, others = false;
     bool first_to_last = false, last_to_first = false;
 
     // Both ways between neighbours and not around: rings of attention go one way and around.
-    bool is_pipeline(const Job::Group& group) const {
+    bool is_pipeline(const Job& job, const Job::Group& group) const {
+        if (forth && !others && stages_in_order(job, group)) return true;
         if (names_pipeline(group.description)) return forth && back && !others;
         return group.ranks.size() > 2 && forth && back && !first_to_last && !last_to_first && !others;
     }
@@ -115,7 +125,7 @@ JobStages JobStages::make(const Facts& facts) {
         const Job::Group& group = job.groups[number];
         auto size = static_cast<std::uint32_t>(group.ranks.size());
         found.ring[number] = traffic.is_ring(group);
-        if (!traffic.is_pipeline(group)) continue;
+        if (!traffic.is_pipeline(job, group)) continue;
         two_kinds |= found.count > 0 && found.count != size;
         found.count = size;
         pipeline[number] = true;

@@ -10,6 +10,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/stat.h"
+#include "analyze/knowledge/serving_names.h"
 #include "ranks/match/collectives_of_rank.h"
 #include "ranks/reduce/calls.h"
 #include "ranks/reduce/host_input.h"
@@ -49,6 +50,7 @@ public:
                     rows_.put(table.gpu_uuid, row, devices.uuid.get(device));
                 }
         }
+        if (std::string place = place_text(file); !place.empty()) table.place.set(row, into_.intern(place));
         table.file.set(row, into_.intern(file.path));
         table.file_bytes.set(row, static_cast<std::int64_t>(file.bytes));
         table.importer.set(row, into_.intern(trace_.origin().importer));
@@ -140,6 +142,19 @@ private:
             groups.durations[group.begin + group.count++] = kernels.dur[row];
         }
         return groups;
+    }
+
+    // By the name of the file, else by the title of a process.
+    std::string place_text(const RankFile& file) const {
+        ParallelPlace place = parallel_place(std::string_view(file.path).substr(file.path.rfind('/') + 1));
+        const ProcessTable& processes = trace_.tables().process;
+        for (Row row = 0; row < processes.rows && !place.known(); ++row)
+            if (processes.name.has(row)) place = parallel_place(trace_.text(processes.name[row]));
+        std::string text;
+        for (auto [name, number] :
+             {std::pair("dp", place.replica), {"pp", place.stage}, {"tp", place.shard}, {"ep", place.expert}})
+            if (number) text += fmt::format("{}{}{}", text.empty() ? "" : " ", name, *number);
+        return text;
     }
 
     void put_process(RankTable& table, Row row, const RankFile& file) {

@@ -29,7 +29,7 @@ struct RanksRow {
     const Job::Rank* rank = nullptr;
     const ClockFit* clock = nullptr;
     const Straggler* price = nullptr;  // also null without a price
-    std::string_view host = {};
+    std::string_view host = {}, place = {};
     std::optional<std::int64_t> median_length = {};
 
     Cell per_step(DurNs value) const {
@@ -43,6 +43,11 @@ constexpr auto kRanksColumns = columns_of<RanksRow>({
      [](auto& r) { return r.rank == nullptr ? kAbsent : integer(r.rank->rank); }},
     {"host", CellType::text, Unit::none, "Its host; inferred from clocks that agree if the recording names none.",
      [](auto& r) { return text_cell(r.host); }},
+    {"place", CellType::text, Unit::none,
+     "Its place in a server of several workers: dp (replica), pp (stage), tp and ep (shard), if the title of its "
+     "process "
+     "or the name of its file says.",
+     [](auto& r) { return text_cell(r.place); }},
     {"status", CellType::text, Unit::none, "whole, cut, unreadable or missing.", [](auto& r) { return r.status; }},
     {"steps", CellType::integer, Unit::count, "Steps in its recording.",
      [](auto& r) { return r.rank == nullptr || r.rank->excluded ? kAbsent : integer(r.sums.lengths.size()); }},
@@ -126,6 +131,7 @@ Result<ResultTable> ranks_table(const Facts& facts) {
             .clock = &clocks.clocks[rank.clock],
             .price = price == prices.end() ? nullptr : price->second,
             .host = host.inferred && host.ranks.size() < 2 ? "" : std::string_view(host.name),
+            .place = trace.text(rows.place.value_or(rank.row, kNoString)),
             .median_length = median,
         };
         table.add(kRanksColumns, row);

@@ -5,7 +5,7 @@
 
 Each program is an engine with its own model, batches, scheduler (synchronous or one step ahead), CUDA graphs (none, piecewise, full),
 sampling (on the GPU or the host), chunked prompts, drafted tokens, idle data-parallel ranks that run dummy batches, and dialect of the
-ranges that mark its steps. Each is judged with its ranges and without them. The truth is computed here from what was simulated, by
+ranges that mark its steps. Each is judged with its ranges and without them. Each is run again with what `whatif` changes. The truth is computed here from what was simulated, by
 the definitions and by other means than the program's: one nanosecond at a time is counted as busy or idle, not as intervals.
 """
 
@@ -14,6 +14,7 @@ import collections
 import concurrent.futures
 import json
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,8 @@ VERDICTS = {"memory": {"memory-bandwidth-bound"}, "compute": {"compute-bound", "
             "host between steps": {"launch-bound", "host-bound (other)", "synchronisation-bound"},
             "host inside": {"launch-bound", "host-bound (other)", "synchronisation-bound"}, "graph node gaps": {"underfilled"}, "underfilled": {"underfilled"},
             "copies": {"transfer-bound"}}
+CLOSE, NEGLIGIBLE = 0.2, 0.02  # of a gain, and of a step: by which a predicted gain may miss the true one and be right
+ATTENTION = "void flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128>>(...)"
 DEVICE = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_017_624_576, "computeMajor": 9, "computeMinor": 0, "maxThreadsPerBlock": 1024,
           "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536, "warpSize": 32, "sharedMemPerBlock": 49152, "numSms": 132,
           "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 232448, "sharedMemPerMultiprocessor": 233472}
@@ -33,8 +36,9 @@ DEVICE = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_017_624
 class Engine:
     """One worker. Times in ns; the host launches, the GPU works through one stream in order."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, **changed):
         r = self.random = random.Random(f"serving/{seed}")
+        self.seed, self.noise = seed, r
         self.events, self.ops, self.steps = [], [], []
         self.host, self.gpu, self.correlation = 1_000_000, 0, 100
         self.layers = r.randint(6, 24)
@@ -47,11 +51,13 @@ class Engine:
         self.dummies = r.random() < 0.25
         self.collectives = r.random() < 0.25
         self.width = r.choice([4, 8])
-        self.scheduling = r.randint(30, 900) * US
+        self.scheduling = r.choice([r.randint(30, 900), r.randint(900, 6000)]) * US
         self.launching = r.randint(3, 12) * US
         self.node_gap = r.choice([100, 300, 700, 2500])
         self.gemm, self.attention = r.randint(20, 120) * US, r.randint(4, 40) * US
-        self.largest = 0
+        self.peak = r.choice([1, 2, 4, 8, 16, 32, 64])
+        self.waits, self.gapless = True, False  # gapless: the host does nothing between two steps
+        vars(self).update(changed)
 
     def span(self, cat, name, start, end, args=None):
         self.events.append({"ph": "X", "cat": cat, "name": name, "pid": 7, "tid": 7, "ts": start / 1000, "dur": (end - start) / 1000, "args": args or {}})
@@ -62,15 +68,15 @@ class Engine:
         self.host += ns
         return self.correlation
 
-    def op(self, kind, name, ns, bound, bytes=0, gap=900, graph=False, correlation=None, grid=264):
+    def op(self, kind, name, ns, bound, bytes=0, gap=900, graph=False, correlation=None):
         if correlation is None:
             call = {"kernel": "cudaLaunchKernel", "gpu_memcpy": "cudaMemcpyAsync"}[kind]
             correlation = self.call(call, self.launching)
         start = max(self.host + 1800, self.gpu + gap)
-        ns = max(500, round(ns * self.random.uniform(0.95, 1.05)))
+        ns = max(500, round(ns * self.noise.uniform(0.95, 1.05)))
         self.gpu = start + ns
         args = {"correlation": correlation, "device": 0, "context": 1, "stream": 7}
-        args |= {"bytes": bytes} if bytes else {"grid": [grid, 1, 1], "block": [256, 1, 1], "registers per thread": 64, "shared memory": 0}
+        args |= {"bytes": bytes} if bytes else {"grid": [self.blocks if name == ATTENTION else 264, 1, 1], "block": [256, 1, 1], "registers per thread": 64, "shared memory": 0}
         self.events.append({"ph": "X", "cat": kind, "name": name, "pid": 0, "tid": 7, "ts": start / 1000, "dur": ns / 1000, "args": args})
         self.ops.append((start, self.gpu, bound, graph, self.correlation, len(self.steps) - 1))
 
@@ -79,15 +85,18 @@ class Engine:
         self.op("gpu_memcpy", f"Memcpy {kind} ({ends})", 1500 + bytes / 25, "copies", bytes=bytes)
 
     def layer(self, tokens, one_each):
-        """(name, ns, bound) of the kernels of a layer, those of attention apart."""
+        """(name, ns, bound) of the kernels of a layer, those of attention apart. Each request of a decode step has 8 blocks in the kernel of attention."""
         scale = max(1.0, tokens / 300)
+        self.blocks = 8 * tokens if one_each else 264
+        filled = max(1.0, self.blocks / 264)
         bound = "memory" if tokens < 250 else "compute" if tokens > 700 else "either"
         products = [(f"nvjet_hsh_128x{64 * (1 + i)}_64x4_bf16_gemm", self.gemm * (1 + i / 2) * scale, bound) for i in range(3)]
         small = [("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_0", 2500 * scale, "memory")]
         if self.collectives:
             small.append(("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", 18_000 * scale, "communication"))
         attention = [("void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(...)", 2500, "memory"),
-                     ("void flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128>>(...)", self.attention * scale, "memory" if one_each else "either")]
+                     (ATTENTION, self.attention * (filled if one_each else scale),
+                      "memory" if one_each and self.blocks >= 132 else "underfilled" if one_each else "either")]
         return products + small, attention
 
     def forward(self, tokens, one_each):
@@ -147,8 +156,7 @@ class Engine:
         known = {"new": (True, False), "tensorrt": (True, False)}.get(self.dialect, (True, True))
         if self.dialect in ("sglang", "sglang detailed") and phase == "mixed":
             known = (self.dialect == "sglang detailed",) * 2
-        self.host += self.scheduling
-        start = self.host
+        start = self.begin_step()
         self.steps.append({"phase": phase, "context": context, "tokens": tokens, "generation": generation, "generated": generated, "start": start,
                            "known": known})
         total = tokens + generated
@@ -158,7 +166,7 @@ class Engine:
         self.forward(total, phase == "decode")
         self.span("user_annotation", self.text(phase, context, tokens, generation, generated), start, self.host)
         self.steps[-1]["end"] = self.host
-        for i in range(self.random.randint(3, 6)):
+        for i in range(self.noise.randint(3, 6)):
             self.op("kernel", f"void at::native::sampling_kernel_{i}<float>(...)", 6000, "unknown")
         if self.host_sampling:
             self.copy("DtoH", rows * 4 * 32_000)
@@ -167,11 +175,23 @@ class Engine:
             self.copy("HtoD", rows * 8)
         self.copy("DtoH", self.width * rows)
         self.steps[-1]["done"] = self.gpu
+        if self.gapless:
+            return
         if not self.ahead:
-            self.wait(self.gpu)
+            self.result_wait(self.gpu)
         elif len(self.steps) > 1 and "done" in self.steps[-2]:
-            self.wait(self.steps[-2]["done"])
+            self.result_wait(self.steps[-2]["done"])
         self.host += 20 * US
+
+    def begin_step(self):
+        """Scheduling. Each step has the same noise, whatever was changed in others."""
+        self.host += 0 if self.gapless else self.scheduling
+        self.noise = random.Random(f"serving/{self.seed}/{len(self.steps)}")
+        return self.host
+
+    def result_wait(self, until):
+        if self.waits:
+            self.wait(until)
 
     def wait(self, until):
         begin, end = self.host, max(self.host + 2 * US, until + 4 * US)
@@ -180,17 +200,16 @@ class Engine:
 
     def dummy(self):
         """What an idle rank runs: no range, no result; a Python function says what it is."""
-        self.host += self.scheduling
-        start = self.host
+        start = self.begin_step()
         self.steps.append({"phase": "dummy", "context": 0, "tokens": 0, "generation": 0, "generated": 0, "start": start, "known": (False, False)})
         self.forward(1, True)
         self.span("python_function", "vllm/v1/worker/gpu_worker.py(700): execute_dummy_batch", start, self.host)
-        self.wait(self.gpu)
+        self.steps[-1]["done"] = self.gpu
+        self.result_wait(self.gpu)
         self.steps[-1]["end"] = self.host
 
     def run(self):
-        r = self.random
-        peak = r.choice([1, 2, 4, 8, 16, 32, 64])
+        r, peak = self.random, self.peak
         # vLLM's first text says nothing of chunks: a prompt is one step in it.
         waiting = [r.randint(5, 3000) for _ in range(peak)]
         chunked = self.dialect in ("context", "squares", "detailed", "sglang detailed")
@@ -311,6 +330,63 @@ def judged_phases(rows, truth):
     return counts, told
 
 
+def step_of(engine):
+    """ns from the end of the first step to that of the last, for each."""
+    return (engine.steps[-1]["done"] - engine.steps[0]["done"]) / (len(engine.steps) - 1)
+
+
+def judged_gains(binary, seed, engine, text):
+    """The steps that `whatif` predicts, against the same program run again with the change made."""
+    changes = {"between-steps": {"gapless": True, "waits": False}, "waits": {"waits": False}}
+    if engine.host_sampling:
+        changes["device-sampling"] = {"host_sampling": False}
+    counts, told = collections.Counter(), []
+    recorded = step_of(engine)
+    document = asked(binary, text, "whatif", "--changes", ";".join(changes), "--whole")
+    rows = {row["change"]: row for row in rows_of(document) if row["kind"] == "single"}
+    for change, made in changes.items():
+        row = rows.get(change)
+        true = step_of(Engine(seed, **made).run())
+        if row is None:
+            counts[f"gain of {change}: " + ("right" if abs(recorded - true) < NEGLIGIBLE * recorded else "unknown")] += 1
+            if abs(recorded - true) >= NEGLIGIBLE * recorded:
+                told.append(f"{change}: unknown, true {100 * (1 - true / recorded):.1f} %: {document['tables'][0]['notes'][:1]}")
+            continue
+        saved = row["step_ns"] * row["gain_pct"] / (100 - row["gain_pct"])
+        off = abs(saved - (recorded - true))
+        ranges = row["gain_low_pct"] <= 100 * (1 - true / recorded) <= row["gain_high_pct"]
+        right = off <= max(CLOSE * (recorded - true), NEGLIGIBLE * recorded)
+        below = row["step_ns"] < row["floor_ns"]
+        kind = "confidently wrong" if below else "right" if right else "in its range" if ranges else "confidently wrong"
+        counts[f"gain of {change}: {kind}"] += 1
+        if kind != "right":
+            told.append(f"{change}: {row['gain_pct']:.1f} % ({row['gain_low_pct']:.1f} to {row['gain_high_pct']:.1f}, {row['confidence']}), "
+                        f"true {100 * (1 - true / recorded):.1f} % of {recorded / US:.0f} us")
+    return counts, told
+
+
+def decoded(truth):
+    """Output tokens per second of decode steps, the median, and the mean number of requests in them. What else is in a recording, such as dummy
+    batches and the waits after them, is not twice as much with twice the requests."""
+    steps = [step for step in truth if step["phase"] == "decode"]
+    return (statistics.median(1e9 * step["generation"] / step["wall"] for step in steps), statistics.mean(step["generation"] for step in steps)) if steps else (0, 0)
+
+
+def judged_batches(seed, truth, engine, rows):
+    """Tokens per second with twice the requests: of the same program with twice the requests, where its decode steps have twice as many."""
+    row = next((row for row in rows if row["part"] == "all" and row["phase"] == "decode"), None)
+    if row is None:
+        return {}, []
+    rate, requests = decoded(truth)
+    twice, more = decoded(Engine(seed, peak=2 * engine.peak).run().truth())
+    if row["twice_low_tokens_per_s"] is None or not 1.9 <= more / requests <= 2.1:
+        return {"larger batch: unknown": 1}, []
+    twice *= 2 * requests / more
+    low, high = (row[f"twice_{end}_tokens_per_s"] * rate / row["output_tokens_per_s"] for end in ("low", "high"))
+    kind = "right" if 0.95 * low <= twice <= 1.05 * high else "confidently wrong"
+    return {f"larger batch: {kind}": 1}, [] if kind == "right" else [f"larger batch: {low:.0f} to {high:.0f} tokens/s, true {twice:.0f}, now {rate:.0f}"]
+
+
 def one(binary, seed):
     engine = Engine(seed).run()
     truth = engine.truth()
@@ -326,7 +402,14 @@ def one(binary, seed):
         told += [f"{label}: {each}" for each in wrong[:4]]
         if not ranges:
             continue
-        found, said = judged_phases(rows_of(asked(binary, text, "phases")), truth)
+        found, said = judged_gains(binary, seed, engine, text)
+        counts.update(found)
+        told += said
+        phases = rows_of(asked(binary, text, "phases"))
+        found, said = judged_batches(seed, truth, engine, phases)
+        counts.update(found)
+        told += said
+        found, said = judged_phases(phases, truth)
         counts.update({f"phases: {kind}": number for kind, number in found.items()})
         told += said
         answer = asked(binary, text)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "core/model/build/submission.h"
@@ -96,6 +97,43 @@ void add_dummies(const Trace& trace, StepsOfThread& found) {
     });
 }
 
+// Of steps that Python functions or scopes mark, the phase by functions in them and in the scheduling before.
+void add_phases(const Trace& trace, StepsOfThread& found) {
+    const PythonCallTable& calls = trace.tables().python_call;
+    struct Seen {
+        std::optional<PhaseSign> sign;
+        bool scheduled = false;
+    };
+    std::map<StringId, std::vector<Seen>> seen;
+    auto visit = [&](Row row, auto&& note) {
+        auto thread = found.find(calls.thread.value_or(row, kNoString));
+        if (thread == found.end()) return;
+        const auto& steps = thread->second.steps;
+        auto step = std::partition_point(steps.begin(), steps.end(),
+                                         [&](const EngineStep& each) { return each.end <= calls.start[row]; });
+        if (step == steps.end()) return;
+        std::vector<Seen>& of = seen[thread->first];
+        of.resize(steps.size());
+        note(of[static_cast<std::size_t>(step - steps.begin())]);
+    };
+    each_marked(trace, calls, phase_sign_of_frame, [&](Row row, StringId, PhaseSign sign) {
+        visit(row, [&](Seen& to) { to.sign = std::max(to.sign.value_or(sign), sign); });
+    });
+    if (seen.empty()) return;
+    each_marked(trace, calls, serving_part_of_frame, [&](Row row, StringId, ServingPart part) {
+        if (part == ServingPart::schedule) visit(row, [](Seen& to) { to.scheduled = true; });
+    });
+    constexpr ServingPhase kPhase[] = {ServingPhase::decode, ServingPhase::prefill, ServingPhase::mixed,
+                                       ServingPhase::dummy, ServingPhase::verify};
+    for (auto& [thread, of] : seen)
+        for (std::size_t i = 0; i < of.size(); ++i) {
+            ServingBatch& batch = found[thread].steps[i].batch;
+            bool told = of[i].sign && (of[i].sign != PhaseSign::prefill || of[i].scheduled);
+            if (told && batch.phase == ServingPhase::unknown)
+                batch.phase = kPhase[static_cast<std::size_t>(*of[i].sign)];
+        }
+}
+
 StepsOfThread marked_steps(const Trace& trace) {
     const PythonCallTable& frames = trace.tables().python_call;
     StepsOfThread found = annotated_steps(trace);
@@ -106,6 +144,9 @@ StepsOfThread marked_steps(const Trace& trace) {
     for (ServingPart part : {ServingPart::step, ServingPart::execute})
         if (found.empty()) found = steps_of_part(trace, frames, StepSource::frames, part, serving_part_of_frame);
     if (!found.empty()) add_dummies(trace, found);
+    bool told = std::any_of(found.begin(), found.end(),
+                            [](const auto& each) { return each.second.source <= StepSource::range; });
+    if (!told) add_phases(trace, found);
     return found;
 }
 
@@ -194,6 +235,17 @@ bool any_name(const Trace& trace, const Table& table, const Column<StringId>& na
     return false;
 }
 
+// A benchmark runs a kernel of a server, with a few others that fill and clear; a layer of a model has products, norms,
+// activations, attention and a KV cache.
+bool has_kernels_of_a_model(const Trace& trace) {
+    constexpr std::size_t kLeastKernels = 6;  // with different names
+    std::set<StringId> names;
+    const KernelTable& kernels = trace.kernel();
+    for (Row row = 0; row < kernels.rows && names.size() < kLeastKernels; ++row)
+        if (kernels.name.has(row)) names.insert(kernels.name[row]);
+    return names.size() >= kLeastKernels;
+}
+
 }  // namespace
 
 std::string_view name_of(StepSource source) {
@@ -206,7 +258,7 @@ bool is_of_a_server(const Trace& trace) {
     return any_name(trace, tables.process, tables.process.name, is_serving_process) ||
            any_name(trace, tables.thread, tables.thread.name, is_serving_process) ||
            any_name(trace, tables.python_call, tables.python_call.name, is_serving_process) ||
-           any_name(trace, tables.kernel, tables.kernel.name, is_serving_kernel);
+           (any_name(trace, tables.kernel, tables.kernel.name, is_serving_kernel) && has_kernels_of_a_model(trace));
 }
 
 std::vector<Engine> find_engines(const Trace& trace, std::int64_t only_device) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,21 @@ struct HostParts {
     std::array<std::optional<DurNs>, kServingParts> parts;
     std::optional<DurNs> wait;  // in calls that wait for the device
     std::optional<DurNs> of(ServingPart part) const { return parts[static_cast<std::size_t>(part)]; }
+};
+
+// Parts of the threads of engines that a change could remove (engine_stretches.cc).
+struct EngineStretches {
+    struct OfThread {
+        IntervalSet sampling;  // on the host: from the copy of the logits to the copy of the chosen ids
+        IntervalSet
+            between;  // from the last call of a step that submits work to the first of the next, without sleeping
+    };
+    std::map<StringId, OfThread> of_thread;  // of each engine
+    std::vector<Row> sampling_copies;        // rows of memcpy: of logits to the host and of ids back, ascending
+    std::size_t sampled_steps = 0;           // 0: the host does not sample
+    std::int64_t logits_bytes = 0;           // median of those steps
+    DurNs host_sampling = 0;                 // what the host does after it has the logits, in all of them
+    static EngineStretches make(const Facts& facts);
 };
 
 // Of each iteration of Iterations::all. Scheduling belongs to the iteration that begins after it, all else to the one before.

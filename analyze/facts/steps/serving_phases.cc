@@ -129,6 +129,7 @@ ServingPhases ServingPhases::make(const Facts& facts) {
     for (PhaseTotals& to : phases.totals)
         if (DurNs all = whole[{to.engine, to.steady}]; all > 0)
             to.share = 100 * static_cast<double>(to.wall) / static_cast<double>(all);
+    add_larger_batches(facts, found, phases.totals);
     return phases;
 }
 

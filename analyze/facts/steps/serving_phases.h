@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyze/facts/steps/iterations.h"
@@ -42,9 +43,15 @@ struct PhaseTotals {
     // Limit of FLOP per byte of dense products, with weights of 16 bits; absent without tokens.
     std::optional<double> intensity;
 
+    // Output tokens per second with twice the requests, at least and at most; only of decode steps.
+    std::optional<std::pair<double, double>> tokens_per_s_of_twice;
+
     DurNs part(PhasePart which) const { return parts[static_cast<std::size_t>(which)]; }
     PhasePart largest() const;
 };
+
+// Sets tokens_per_s_of_twice (larger_batch.cc).
+void add_larger_batches(const Facts& facts, const Iterations& found, std::vector<PhaseTotals>& totals);
 
 struct ServingPhases {
     std::vector<PhaseTotals> totals;  // by engine; the steady part first, then by phase

@@ -4,6 +4,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
+#include "analyze/facts/stat.h"
 #include "analyze/facts/steps/iterations.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
@@ -114,11 +115,17 @@ std::optional<Interval> busy_part(const Trace& trace) {
 
 namespace {
 
-// Of a server, from the first to the last iteration with nearly as many requests as ever, on the host and on the device.
+// Of a server, from the first to the last iteration with nearly as many requests as ever, on the host and on the device. Without the
+// leading ones that take more than twice the median: the last prompts of the ramp, which all the steps after them would be mixed with.
 std::optional<Interval> steady_iterations(const Facts& facts) {
     std::optional<Interval> part;
+    std::vector<DurNs> walls;
+    for (const Iteration& each : facts.get<Iterations>().all)
+        if (each.state == IterationState::steady) walls.push_back(each.wall());
+    if (walls.empty()) return std::nullopt;
+    const DurNs usual = nearest_rank(walls, 50);
     for (const Iteration& each : facts.get<Iterations>().all) {
-        if (each.state != IterationState::steady) continue;
+        if (each.state != IterationState::steady || (!part && each.wall() > kWarmUp * usual)) continue;
         Interval here{std::min(each.host_start, each.begin), each.gpu.end};
         part = part ? Interval{std::min(part->start, here.start), std::max(part->end, here.end)} : here;
     }

@@ -52,6 +52,17 @@ constexpr auto kPhasesColumns = columns_of<PhasesRow>({
      [](auto& r) { return r.of.output_tokens; }},
     {"output_tokens_per_s", CellType::real, Unit::none, "The same per second of wall time.",
      [](auto& r) { return per_second(r, r.of.output_tokens); }},
+    {"twice_low_tokens_per_s", CellType::real, Unit::none,
+     "The least of what output_tokens_per_s would be with twice the requests, if the KV cache has room: only dense "
+     "products, which memory bandwidth limits, and launches take the same time. Only of decode steps.",
+     [](auto& r) {
+         return r.of.tokens_per_s_of_twice ? std::optional(r.of.tokens_per_s_of_twice->first) : std::nullopt;
+     }},
+    {"twice_high_tokens_per_s", CellType::real, Unit::none,
+     "The most of it: only attention that fills the device takes twice the time.",
+     [](auto& r) {
+         return r.of.tokens_per_s_of_twice ? std::optional(r.of.tokens_per_s_of_twice->second) : std::nullopt;
+     }},
     {"own_busy_ns", CellType::integer, Unit::ns, "Sum of the times with an op of the iteration in flight.",
      [](auto& r) { return if_any(r, r.of.own_busy); }},
     {"busy_pct", CellType::real, Unit::percent, "own_busy_ns as a share of wall_ns.",

@@ -6,6 +6,7 @@
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/host/link_to_host.h"
 #include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/steps/serving_phases.h"
 #include "analyze/replay/prediction.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
@@ -156,6 +157,20 @@ DurNs add_usual(ResultTable& table, const Facts& facts) {
     return found.recorded_step;
 }
 
+// A larger batch makes more tokens in longer steps, so it has no row of its own.
+void add_larger_batch(ResultTable& table, const Facts& facts) {
+    for (const PhaseTotals& each : facts.get<ServingPhases>().totals) {
+        if (!each.tokens_per_s_of_twice) continue;
+        auto [least, most] = *each.tokens_per_s_of_twice;
+        table.notes.push_back(
+            fmt::format("Larger batch (rough): with twice the requests, decode steps would make {:.0f} to {:.0f} "
+                        "tokens/s instead of "
+                        "{:.0f}, if the KV cache has room; each step would take longer.",
+                        least, most, 1e9 * static_cast<double>(*each.output_tokens) / static_cast<double>(each.wall)));
+        return;
+    }
+}
+
 Result<ResultTable> whatif_table(const Facts& facts) {
     ResultTable table("whatif", kWhatifColumns);
     table.wanted = {"step_ns", "gain_pct", "confidence"};
@@ -168,6 +183,7 @@ Result<ResultTable> whatif_table(const Facts& facts) {
     }
     DurNs step = edits->empty() ? add_usual(table, facts) : add_given(table, facts, *edits);
     add_checks(table, facts, step);
+    add_larger_batch(table, facts);
     return table;
 }
 

@@ -85,3 +85,37 @@ def test_simulated_servers():
         total += counts
         assert not any(counts[name] for name in counts if name.endswith(("confidently wrong", "ranges: wrong", "of training"))), told
     assert total["iterations with ranges: right"] == 8
+
+
+SGLANG = "/sgl/python/sglang/srt/"
+STEPS = {  # what SGLang's functions of one step are -> its phase
+    "decode": (["managers/scheduler.py(1): get_next_batch_to_run", "managers/schedule_batch.py(2): prepare_for_decode"],
+               ["model_executor/cuda_graph_runner.py(9): replay"]),
+    "prefill": (["managers/scheduler.py(1): get_next_batch_to_run", "managers/schedule_batch.py(2): prepare_for_extend"],
+                ["model_executor/model_runner.py(9): forward_extend"]),
+    "mixed": (["managers/scheduler.py(1): get_next_batch_to_run", "managers/schedule_batch.py(2): prepare_for_extend",
+               "managers/schedule_batch.py(3): prepare_for_decode", "managers/schedule_batch.py(4): mix_with_running"],
+              ["model_executor/model_runner.py(9): forward_extend"]),
+    "verify": (["managers/scheduler.py(1): get_next_batch_to_run", "managers/schedule_batch.py(2): prepare_for_decode"],
+               ["speculative/eagle_worker.py(5): verify", "model_executor/cuda_graph_runner.py(9): replay"]),
+    "dummy": (["managers/scheduler.py(1): get_next_batch_to_run", "managers/schedule_batch.py(2): prepare_for_idle"],
+              ["model_executor/model_runner.py(9): forward_idle"]),
+    "unknown": ([], ["model_executor/model_runner.py(9): forward_extend"]),  # with or without running requests
+}
+
+
+def test_phases_by_functions_of_sglang(tmp_path):
+    events, at = [], 1000
+    for before, inside in STEPS.values():
+        for i, function in enumerate(before):
+            events.append({"ph": "X", "cat": "python_function", "name": SGLANG + function, "pid": 1, "tid": 1, "ts": at - 40 + 5 * i, "dur": 4})
+        events.append({"ph": "X", "cat": "python_function", "name": SGLANG + "managers/scheduler.py(7): run_batch", "pid": 1, "tid": 1, "ts": at, "dur": 90})
+        for i, function in enumerate(inside):
+            events.append({"ph": "X", "cat": "python_function", "name": SGLANG + function, "pid": 1, "tid": 1, "ts": at + 0.1 + 0.2 * i, "dur": 80 - i})
+        events += [event for event in events_of("", at) if event["cat"] != "user_annotation"]
+        at += 1000
+    file = tmp_path / "trace.json"
+    file.write_text(json.dumps({"traceEvents": events}))
+    done = subprocess.run([BINARY, "report", file, "iterations", "--format", "json", "--limit", "0"], capture_output=True, text=True, check=True)
+    rows = simulated.rows_of(json.loads(done.stdout))
+    assert [(row["source"], row["phase"]) for row in rows] == [("frames", phase) for phase in STEPS]
