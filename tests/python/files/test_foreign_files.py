@@ -43,7 +43,6 @@ def test_scopes_of_warps_are_no_kernels(program, tmp_path, kernel):
     ("wprof.jsonl", '{"version":"3.1","timer_freq_hz":0,"capture_cuda":true}\n{"ts":0.0,"t":"cuda_api"}\n', "wprof's JSON lines"),
     ("results.json", {"rocprofiler-sdk-tool": [{"metadata": {}}]}, "rocprofv3's JSON"),
     ("t.html", '<html><head>Memory</head><img src="data:image/png;base64,iVBO"></html>', "only a picture"),
-    ("source.csv", '"Kernel Name","k",\n"Address","Source","Warp Stall Sampling (All Samples)"\n', "a source page of Nsight Compute"),
     ("a.parquet", "PAR1....", "a Parquet file"),
 ])
 def test_what_a_file_is(program, tmp_path, name, text, said):
