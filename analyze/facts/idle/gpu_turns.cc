@@ -12,8 +12,9 @@ namespace gpuprof::inline facts {
 namespace {
 
 // A context whose process has another number here (in a container, the driver knows another one) is the program's if this share of the
-// device's kernels started in its turns: work starts only while its context has the device.
-constexpr double kMinOwnStarts = 0.01;
+// device's kernels started in its turns: work starts only while its context has the device. None do in the turns of others; the share
+// leaves room for clocks that differ a little at the ends of turns, and a process of the program with hardly any kernels is not accused.
+constexpr double kMinOwnStarts = 0.001;
 
 }  // namespace
 
