@@ -1,4 +1,4 @@
-// How long contexts of other programs had a GPU, from its context switches. The program's work stands still meanwhile, but its
+// How long contexts of other programs had a GPU, from its context switches. The program's work stands still in these turns, but its
 // kernels' times go on.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Library {
     const char *table, *domain, *name;
-    // Its rows last from a request to its completion, whatever the thread does meanwhile.
+    // Its rows last from a request to its completion, whatever the thread does at the same time.
     bool in_background = false;
 };
 constexpr Library kLibraries[] = {

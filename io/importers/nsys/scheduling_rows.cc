@@ -80,7 +80,7 @@ void Reader::read_scheduling() {
 }
 
 // A context has its GPU from the start of its restoring to the end of its saving. A turn that began before the recording, or
-// that lasted beyond its last switch, has no known length and is left out.
+// that lasted beyond its last switch, has no known length and is skipped.
 void Reader::read_context_switches() {
     // Tags by ENUM_GPU_CTX_SWITCH; these numbers were seen where that table is empty.
     std::int64_t begins = 8, ends = 7;
