@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/idle/gpu_turns.h"
 #include "analyze/facts/shares.h"
 #include "core/base/text/readable.h"
 #include "core/schema/losses.h"
@@ -174,9 +175,16 @@ private:
         if (complete_[Submission::graph].calls > 0)
             return ", in a program that launches CUDA graphs, whose nodes may be missing";
         std::vector<DurNs> waits;
+        DurNs of_others = 0;
+        const std::map<std::int32_t, IntervalSet>& others = facts_.get<GpuTurns>().others;
         each_idle_span(facts_, [&](const IdleSpan& span) {
-            if (span.cause == IdleCause::unrecorded_work) waits.push_back(span.dur);
+            if (span.cause != IdleCause::unrecorded_work) return;
+            waits.push_back(span.dur);
+            if (auto turns = others.find(span.device); turns != others.end())
+                of_others += length_within(turns->second, {span.start, span.start + span.dur});
         });
+        if (of_others > 0)
+            return fmt::format(", of which other processes had the GPU for {}", readable_duration(of_others));
         if (waits.size() < kMinTurns) return "";
         std::sort(waits.begin(), waits.end());
         DurNs low = waits[waits.size() / 4], middle = waits[waits.size() / 2], high = waits[waits.size() * 3 / 4];

@@ -78,7 +78,7 @@ void push_gap_lines(const Facts& facts, IdleCause cause, Finding& finding) {
         if (gap.host_what != kNoString) text += fmt::format(" while {} ran", trace.text(gap.host_what));
         if (gap.host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(gap.host_thread));
         if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().of(gap))
-            text += fmt::format(", which spent {} of it in {}", readable_duration(call->ns), trace.text(call->name));
+            text += fmt::format(", which spent {} of it in {}", readable_duration(call->ns), call->text(trace));
         if (std::optional<DurNs> wait = cpu_wait_of(facts, gap))
             text += fmt::format(", which was preempted and waited for a CPU for {} of it", readable_duration(*wait));
         if (std::string_view launch = facts.get<IdleLaunches>().of(trace, gap); !launch.empty())
@@ -87,7 +87,7 @@ void push_gap_lines(const Facts& facts, IdleCause cause, Finding& finding) {
     }
     if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().top(facts.get<IdleGaps>(), cause))
         evidence.push_back(fmt::format("{} of this time in the operating-system call {}", readable_duration(call->ns),
-                                       facts.trace().text(call->name)));
+                                       call->text(facts.trace())));
     if (std::optional<LaunchPlaceTime> launch = facts.get<IdleLaunches>().top(facts.get<IdleGaps>(), cause))
         evidence.push_back(
             fmt::format("{} of this time ended with a launch in {}", readable_duration(launch->ns), launch->place));

@@ -30,10 +30,13 @@ Ruling look_for_exposed_communication(const Facts& facts) {
                         ? fmt::format("Exposed communication costs {} % of a step", readable_percent(gain.pct))
                         : fmt::format("Exposed communication takes {}", share_text(facts, gain.ns));
     DurNs waits = facts.get<PeerWaits>().exposed_wait;
-    finding.evidence.push_back(
-        fmt::format("collectives run for {} while no other kernel runs{} (`devices`: exposed_comm_ns; `collectives`)",
-                    readable_duration(shares.exposed_comm),
-                    waits > 0 ? fmt::format(", {} of it waiting for late ranks", readable_duration(waits)) : ""));
+    if (shares.exposed_comm == 0)  // calls of MPI
+        push_gap_lines(facts, IdleCause::communication_wait, finding);
+    else
+        finding.evidence.push_back(fmt::format(
+            "collectives run for {} while no other kernel runs{} (`devices`: exposed_comm_ns; `collectives`)",
+            readable_duration(shares.exposed_comm),
+            waits > 0 ? fmt::format(", {} of it waiting for late ranks", readable_duration(waits)) : ""));
     push_kernel_lines(
         facts,
         [](const KernelGroup& group) { return group.traits.kind == KernelClass::collective ? group.total_ns : 0; },

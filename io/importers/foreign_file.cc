@@ -76,9 +76,6 @@ constexpr OtherFile kOtherFiles[] = {
     {"<",
      {"<html", "<img src=\"data:image/png;base64", "Memory"},
      "a PyTorch memory timeline as HTML, which holds only a picture; export it with the ending .json or .raw.json.gz"},
-    {"",
-     {"Warp Stall Sampling", "\"Address\",\"Source\"", ""},
-     "a source page of Nsight Compute, which is not supported; name the raw page: ncu --import FILE --csv --page raw"},
 };
 
 bool has_table(const Database& database, std::string_view wanted) {

@@ -1,5 +1,5 @@
 // Importer for the output of `ncu --csv`, with `--page raw` (one line per launch, one column per metric) or `--page
-// details` (one line per metric), mixed with output of the program and of ncu. A metric without a value is absent;
+// details` (one line per metric) or `--page source` (one line per instruction), mixed with output of the program and of ncu. A metric without a value is absent;
 // the advice of ncu's rules goes into a table of its own. These files have no timeline: a launch has a duration but no start.
 // Format: https://docs.nvidia.com/nsight-compute/NsightComputeCli, "Page raw", "Print CSV"; no specification.
 #include "io/importers/formats.h"
@@ -30,13 +30,14 @@ bool any_line(std::string_view text, Take take) {
 int sniff_ncu(std::string_view head) {
     bool certain = any_line(head, ncu::is_header);
     bool likely = any_line(head, [](std::string_view line) { return line.starts_with("==PROF== "); });
-    if (certain) return 100;
+    if (certain || ncu::SourcePage::is_in(head)) return 100;
     return likely ? 40 : 0;
 }
 
 Status import_ncu(Source& source, TraceBuilder& builder) {
     Batch batch;
     ncu::Reader reader(batch);
+    ncu::SourcePage instructions(batch);
     Lines lines(source);
     std::vector<std::string> fields;
     MemoryLimit limit(source);
@@ -56,7 +57,7 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
         if (!record.empty()) record += '\n';
         record += *line;
         if (record.size() <= Lines::kMaxLineBytes && !split_csv(record, fields)) continue;
-        (void)reader.take(fields, begun);
+        if (!reader.take(fields, begun)) (void)instructions.take(fields, begun);
         if (limit.is_below(batch)) return limit.error();
         record.clear();
     }
@@ -64,7 +65,7 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
     if (!record.empty()) batch.lose(Loss::truncated, fmt::format("line {}", begun));
     if (lines.cut() > 0) batch.lose(Loss::malformed_event, "lines over 16 MiB", lines.cut());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
-    if (!reader.any_table())
+    if (!reader.any_table() && !instructions.any())
         return Error{ExitCode::unreadable,
                      fmt::format("cannot read {}: Nsight Compute output without a table; {}", source.name(),
                                  error.empty() ? "run ncu with --csv --page raw" : "it reported '" + error + "'")};

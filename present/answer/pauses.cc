@@ -23,7 +23,7 @@ constexpr std::size_t kNamed = 2;
 // " in epoll_wait", " in select (selectors.py:468)", or "".
 std::string where_it_slept(const Facts& facts) {
     if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().top(facts.get<IdleGaps>(), IdleCause::waiting))
-        return fmt::format(" in {}", facts.trace().text(call->name));
+        return " in " + call->text(facts.trace());
     std::string place = facts.get<IdlePython>().of(IdleCause::waiting).top();
     return place.empty() ? "" : " in " + place;
 }

@@ -8,6 +8,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
+#include "analyze/facts/idle/gpu_turns.h"
 #include "analyze/facts/idle/profiler_cost.h"
 #include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/shares.h"
@@ -286,6 +287,20 @@ bool any_begins(const std::vector<std::string_view>& names, std::string_view pre
                        [&](std::string_view name) { return name.substr(0, prefix.size()) == prefix; });
 }
 
+// The times of the program's work include the turns of other programs.
+void add_turns(const Facts& facts, Trust& trust) {
+    constexpr double kWorthSayingPct = 1;
+    const GpuTurns& turns = facts.get<GpuTurns>();
+    if (turns.recorded == 0) return;
+    double pct = 100 * static_cast<double>(turns.of_others) / static_cast<double>(turns.recorded);
+    if (pct < kWorthSayingPct) return;
+    trust.statements.push_back(
+        {turns.in_kernels > 0,
+         fmt::format("other processes had the GPU for {} ({} % of the recorded turns); {} of it counts as time of this "
+                     "program's kernels",
+                     readable_duration(turns.of_others), readable_percent(pct), readable_duration(turns.in_kernels))});
+}
+
 void add_missing(const Trace& trace, Trust& trust) {
     std::vector<std::string_view> missing;
     if (trace.api_call().rows == 0) missing.push_back("CUDA calls");
@@ -335,6 +350,7 @@ Trust trust_of(const Facts& facts, bool about_idle) {
     if (about_idle) add_phases(facts, trust);
     add_losses(facts.trace(), about_idle ? idle_with_work(facts) : "", trust);
     if (about_idle) add_distortion(facts, trust);
+    add_turns(facts, trust);
     add_debug_env(facts.trace(), trust);
     add_recorder(facts.trace(), trust);
     add_kept_steps(facts.trace(), trust);

@@ -189,16 +189,18 @@ constexpr SqlCheck kChecks[] = {
     {"occupancy_curves", "", "", "Occupancy follows from rules of the hardware."},
     {"source",
      "SELECT function AS name, file, line, device, CAST(sum(value) AS INTEGER) AS samples FROM instruction_counter "
-     "WHERE metric GLOB 'samples.*' AND metric NOT GLOB '*_not_issued' GROUP BY function, file, line, device",
+     "WHERE metric GLOB 'samples.*' AND metric NOT GLOB '*_not_issued' GROUP BY function, file, line, device, "
+     "CASE WHEN line IS NULL AND text IS NOT NULL THEN offset END",
      "SELECT name, file, line, device, samples FROM source WHERE samples IS NOT NULL", ""},
     {"line_stalls",
      "SELECT function AS name, file, line, device, substr(metric, 9) AS reason, CAST(sum(value) AS INTEGER) AS samples "
      "FROM instruction_counter WHERE metric GLOB 'samples.*' AND metric NOT GLOB '*_not_issued' "
-     "GROUP BY function, file, line, device, reason HAVING sum(value) > 0",
+     "GROUP BY function, file, line, device, CASE WHEN line IS NULL AND text IS NOT NULL THEN offset END, reason "
+     "HAVING sum(value) > 0",
      "SELECT name, file, line, device, reason, samples FROM line_stalls", ""},
     {"gpu_trace", WORK "SELECT start_ns, end_ns - start_ns AS dur_ns, what AS kind, device, stream FROM work", "", ""},
     {"api_trace", "SELECT start_ns, dur_ns, name, error, correlation, process, thread FROM api_call", "", ""},
-    {"os_trace", "SELECT start_ns, dur_ns, name, thread FROM os_call", "", ""},
+    {"os_trace", "SELECT start_ns, dur_ns, name, thread, stack FROM os_call", "", ""},
     {"range_trace", "SELECT start_ns, dur_ns, name, thread, domain, category FROM range", "", ""},
     {"validity", "", "", "Most checks repair the rows that they find, so only `losses` has their count."},
     {"losses", "SELECT kind, sum(count) AS count FROM loss GROUP BY kind", "", ""},

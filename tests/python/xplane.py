@@ -11,7 +11,7 @@ FIELDS = {
     "XEvent": [("metadata_id", 1, "int64", False), ("offset_ps", 2, "int64", False), ("duration_ps", 3, "int64", False), ("stats", 4, "XStat", True)],
     "XStat": [("metadata_id", 1, "int64", False), ("double_value", 2, "double", False), ("uint64_value", 3, "uint64", False), ("int64_value", 4, "int64", False),
               ("str_value", 5, "string", False), ("bytes_value", 6, "bytes", False), ("ref_value", 7, "uint64", False)],
-    "XEventMetadata": [("id", 1, "int64", False), ("name", 2, "string", False), ("display_name", 4, "string", False)],
+    "XEventMetadata": [("id", 1, "int64", False), ("name", 2, "string", False), ("display_name", 4, "string", False), ("stats", 5, "XStat", True)],
     "XStatMetadata": [("id", 1, "int64", False), ("name", 2, "string", False)],
     "EventEntry": [("key", 1, "int64", False), ("value", 2, "XEventMetadata", False)],
     "StatEntry": [("key", 1, "int64", False), ("value", 2, "XStatMetadata", False)],
@@ -19,6 +19,15 @@ FIELDS = {
 
 
 XSpace = declare("xprof", FIELDS, "XSpace")
+
+# Of xla/service/hlo.proto, what names of kernels need.
+HloProto = declare("hlo", {
+    "HloProto": [("hlo_module", 1, "HloModuleProto", False)],
+    "HloModuleProto": [("name", 1, "string", False), ("computations", 3, "HloComputationProto", True)],
+    "HloComputationProto": [("name", 1, "string", False), ("instructions", 2, "HloInstructionProto", True)],
+    "HloInstructionProto": [("name", 1, "string", False), ("opcode", 2, "string", False), ("metadata", 7, "OpMetadata", False)],
+    "OpMetadata": [("op_type", 1, "string", False), ("op_name", 2, "string", False)],
+}, "HloProto")
 
 
 def stat_value(plane_stats, stat):
@@ -37,3 +46,22 @@ def events(space):
             for event in line.events:
                 found = {stats.get(stat.metadata_id): stat_value(stats, stat) for stat in event.stats}
                 yield plane.name, line, names[event.metadata_id].name, line.timestamp_ns * 1000 + event.offset_ps, event.duration_ps, found
+
+
+def instructions(space):
+    """{program: {kernel name: (instruction, operator)}} of the programs' HLO, without names that several instructions give."""
+    found = {}
+    for plane in space.planes:
+        if plane.name != "/host:metadata":
+            continue
+        for entry in plane.event_metadata:
+            for stat in (stat for stat in entry.value.stats if stat.HasField("bytes_value")):
+                hlo = HloProto()
+                hlo.ParseFromString(stat.bytes_value)
+                names = {}
+                for computation in hlo.hlo_module.computations:
+                    for instruction in computation.instructions:
+                        kernel = "".join(c if c.isascii() and c.isalnum() else "_" for c in instruction.name)
+                        names.setdefault(kernel, set()).add((instruction.name, instruction.metadata.op_name))
+                found[entry.value.name] = {kernel: next(iter(made)) for kernel, made in names.items() if len(made) == 1}
+    return found

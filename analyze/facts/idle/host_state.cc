@@ -29,6 +29,11 @@ bool names_compilation(std::string_view text) {
 
 bool names_communication_wait(std::string_view text) {
     std::string name = lower(text);
+    // MPI_Allreduce, MPI_Waitall, ucp_tag_recv_nbx; not MPI_Init or MPI_Comm_rank. Such a call waits for other ranks, or moves data.
+    if (contains_any(name.substr(0, 5), {"mpi_", "ucp_"}))
+        return contains_any(
+            name, {"send", "recv", "wait", "test", "barrier", "bcast", "reduce", "gather", "scatter", "alltoall",
+                   "scan", "probe", "_win_fence", "ucp_put", "ucp_get", "progress", "flush"});
     return contains_any(name, {"nccl", "c10d", "rccl", "processgroup", "distributed"}) &&
            contains_any(name, {"wait", "barrier"});
 }

@@ -1,9 +1,12 @@
 #include "analyze/facts/idle/idle_calls.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/stack_samples.h"
+#include "core/base/text/ascii.h"
 #include "core/base/text/python_frame.h"
 #include "core/model/trace.h"
 
@@ -73,6 +76,26 @@ namespace {
 
 constexpr DurNs kMinCallPart = 10;  // a tenth
 
+// Frames of the C library, the driver, the runtime and recorders, and those without a symbol, do not say what the program did.
+bool is_program(std::string_view frame) {
+    if (contains_any(frame, {"(libc.so", "(libc-", "(libpthread", "(ld-linux", "(libcuda.", "(libcudart",
+                             "(libToolsInjection", "(libgpuprof", "cudart"}))
+        return false;
+    for (std::string_view prefix : {"0x", "?", "_start", "cuda", "[", "std::"})
+        if (frame.starts_with(prefix)) return false;
+    return true;
+}
+
+std::string_view caller_in(std::string_view stack) {
+    std::string_view innermost, python;
+    each_frame(stack, [&](std::string_view frame) {
+        if (!is_program(frame)) return;
+        innermost = frame;
+        if (parse_frame(frame).line >= 0) python = frame;
+    });
+    return python.empty() ? innermost : python;
+}
+
 std::optional<OsCallTime> worth_telling(std::optional<OsCallTime> most, DurNs total) {
     return most && most->ns >= total / kMinCallPart ? most : std::nullopt;
 }
@@ -81,9 +104,22 @@ std::optional<OsCallTime> worth_telling(std::optional<OsCallTime> most, DurNs to
 
 std::optional<OsCallTime> OsCallTimes::top() const {
     std::optional<OsCallTime> most;
-    for (const auto& [name, ns] : of_)
-        if (!most || ns > most->ns) most = {name, ns};
+    for (const auto& [name, places] : of_) {
+        OsCallTime call{name, 0, {}};
+        DurNs longest = 0;
+        for (const auto& [place, ns] : places) {
+            call.ns += ns;
+            if (place.empty() || ns <= longest) continue;
+            longest = ns;
+            call.place = place;
+        }
+        if (!most || call.ns > most->ns) most = call;
+    }
     return most;
+}
+
+std::string OsCallTime::text(const Trace& trace) const {
+    return place.empty() ? std::string(trace.text(name)) : fmt::format("{}, called in {}", trace.text(name), place);
 }
 
 OsCallTimes IdleOsCalls::within(StringId thread, Interval part) const {
@@ -94,7 +130,7 @@ OsCallTimes IdleOsCalls::within(StringId thread, Interval part) const {
     auto span = std::upper_bound(spans.begin(), spans.end(), part.start,
                                  [](TimeNs time, const Span& each) { return time < each.time.end; });
     for (; span != spans.end() && span->time.start < part.end; ++span)
-        times.add(span->name, std::min(span->time.end, part.end) - std::max(span->time.start, part.start));
+        times.add(span->name, span->place, std::min(span->time.end, part.end) - std::max(span->time.start, part.start));
     return times;
 }
 
@@ -102,10 +138,18 @@ IdleOsCalls IdleOsCalls::make(const Facts& facts) {
     IdleOsCalls result;
     const OsCallTable& calls = facts.trace().tables().os_call;
     if (calls.rows == 0) return result;
-    for (Row row = 0; row < calls.rows; ++row)
-        if (calls.thread.has(row) && calls.name.has(row) && calls.dur[row] > 0)
-            result.threads_[calls.thread[row]].push_back(
-                {{calls.start[row], calls.start[row] + calls.dur[row]}, calls.name[row]});
+    std::map<StringId, std::string_view> callers;  // by stack
+    for (Row row = 0; row < calls.rows; ++row) {
+        if (!calls.thread.has(row) || !calls.name.has(row) || calls.dur[row] <= 0) continue;
+        std::string_view place;
+        if (calls.stack.has(row)) {
+            auto [known, added] = callers.try_emplace(calls.stack[row]);
+            if (added) known->second = caller_in(facts.trace().text(calls.stack[row]));
+            place = known->second;
+        }
+        result.threads_[calls.thread[row]].push_back(
+            {{calls.start[row], calls.start[row] + calls.dur[row]}, calls.name[row], place});
+    }
     for (auto& [thread, spans] : result.threads_) {
         std::stable_sort(spans.begin(), spans.end(),
                          [](const Span& a, const Span& b) { return a.time.start < b.time.start; });
@@ -121,10 +165,11 @@ IdleOsCalls IdleOsCalls::make(const Facts& facts) {
         Interval part{piece.start, piece.start + piece.dur};
         auto cause = static_cast<std::size_t>(piece.cause);
         OsCallTimes inside = result.within(gaps[piece.gap].host_thread, part);
-        for (const auto& [name, ns] : inside.times()) {
-            result.all[cause].add(name, ns);
-            result.by_device[piece.device][cause].add(name, ns);
-        }
+        for (const auto& [name, places] : inside.times())
+            for (const auto& [place, ns] : places) {
+                result.all[cause].add(name, place, ns);
+                result.by_device[piece.device][cause].add(name, place, ns);
+            }
     }
     return result;
 }

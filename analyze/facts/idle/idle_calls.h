@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,21 +45,24 @@ private:
     std::map<std::int32_t, ByCause> by_device_;
 };
 
-// Time in one function.
+// Time in one function, and where most of it was called: the innermost frame that is the program's own; "" if no stack says.
 struct OsCallTime {
     StringId name = kNoString;
     DurNs ns = 0;
+    std::string_view place;
+    // "poll" or "poll, called in wait_for_rank (solver)".
+    std::string text(const Trace& trace) const;
 };
 
 class OsCallTimes {
 public:
-    void add(StringId name, DurNs ns) { of_[name] += ns; }
-    const std::map<StringId, DurNs>& times() const { return of_; }
+    void add(StringId name, std::string_view place, DurNs ns) { of_[name][place] += ns; }
+    const std::map<StringId, std::map<std::string_view, DurNs>>& times() const { return of_; }
     // The function with the most time, the first recorded of several; absent if there is none.
     std::optional<OsCallTime> top() const;
 
 private:
-    std::map<StringId, DurNs> of_;
+    std::map<StringId, std::map<std::string_view, DurNs>> of_;  // by function and place
 };
 
 // Of the threads that a device waited for. A thread that is in several calls at once (a signal handler's, inside another)
@@ -79,6 +83,7 @@ private:
     struct Span {
         Interval time;  // disjoint, by start
         StringId name;
+        std::string_view place;
     };
     OsCallTimes within(StringId thread, Interval part) const;
     std::map<StringId, std::vector<Span>> threads_;

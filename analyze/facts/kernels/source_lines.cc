@@ -9,7 +9,8 @@
 namespace gpuprof::inline facts {
 namespace {
 
-using Place = std::tuple<StringId, StringId, std::int32_t, std::int32_t>;  // function, file, line (-1: none), device
+// Function, file, line (-1: none), device; offset (-1) and text of an instruction that is an entry of its own.
+using Place = std::tuple<StringId, StringId, std::int32_t, std::int32_t, std::int64_t, StringId>;
 
 constexpr std::string_view kSamples = "samples.", kNotIssued = "_not_issued";
 constexpr double kMostCount = 9e15;  // exact in a double; nothing counts more
@@ -40,7 +41,7 @@ void count(SourceLineCounters& line, std::string_view metric, double value) {
 
 auto order_of(const Trace& trace, const SourceLineCounters& line) {
     return std::tuple(-line.samples, -line.sectors.value_or(0), trace.text(line.function), trace.text(line.file),
-                      line.line.value_or(-1), line.device);
+                      line.line.value_or(-1), line.device, line.offset);
 }
 
 }  // namespace
@@ -56,10 +57,15 @@ SourceLines SourceLines::make(const Facts& facts) {
         if (only >= 0 && device != only) continue;
         double value = table.value.value_or(row, -1);
         if (!(value >= 0 && value < kMostCount)) continue;  // absent, or no count
-        Place place{table.function.value_or(row, kNoString), table.file.value_or(row, kNoString),
-                    table.line.value_or(row, -1), device};
+        bool alone = !table.line.has(row) && table.text.has(row);
+        Place place{table.function.value_or(row, kNoString),
+                    table.file.value_or(row, kNoString),
+                    table.line.value_or(row, -1),
+                    device,
+                    alone ? table.offset.value_or(row, -1) : -1,
+                    alone ? table.text[row] : kNoString};
         SourceLineCounters& line = lines[place];
-        std::tie(line.function, line.file, std::ignore, line.device) = place;
+        std::tie(line.function, line.file, std::ignore, line.device, line.offset, line.instruction) = place;
         line.line = table.line.get(row);
         count(line, trace.text(table.metric.value_or(row, kNoString)), value);
         if (table.offset.has(row))

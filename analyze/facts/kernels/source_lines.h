@@ -1,5 +1,5 @@
 // Counters of instructions, summed by kernel and source line: warp samples by stall reason, and what the vendor counts per
-// instruction. Instructions without a line are one entry per kernel.
+// instruction. Instructions without a line are one entry per kernel, or one each if the recording has their text.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,9 @@ struct SourceLineCounters {
     StringId function = kNoString, file = kNoString;
     std::optional<std::int32_t> line;
     std::int32_t device = -1;
-    std::int64_t instructions = 0;  // with any counter
+    StringId instruction = kNoString;  // disassembled; of an entry that is one instruction
+    std::int64_t offset = -1;          // of that instruction
+    std::int64_t instructions = 0;     // with any counter
     // Warp samples by stall reason; `samples` is their sum. Samples in which the warp's scheduler issued nothing are a subset
     // of the others and therefore not counted again.
     std::map<std::string_view, double> reasons;

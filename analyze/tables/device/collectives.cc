@@ -1,5 +1,5 @@
 // `collectives`: how fast did ranks exchange data, and was it hidden? One row per collective and message size, over the
-// device's collective kernels; and over records of collectives without a kernel that have a measured duration.
+// device's collective kernels; and over records of collectives without a kernel that have a measured duration (NCCL Inspector, MPI).
 // bytes is the message size as the NCCL tests define it: the larger of a rank's input and output. It comes from the
 // communication library's record with the kernel's correlation id or external id; without such a record it is absent.
 // alg_gb_per_s = bytes over time; bus_gb_per_s = alg_gb_per_s times the collective's traffic factor for its number of
@@ -22,6 +22,7 @@ struct Group {
     std::uint64_t count = 0;
     WideSum total;
     std::map<std::int32_t, Intervals> spans;  // by device
+    Intervals host;                           // of calls that communicate without a kernel, as of MPI
 };
 
 using MessageKey = std::pair<std::string, CollectiveMessage>;  // displayed name; known properties of the message
@@ -66,6 +67,8 @@ void gather_records(const Trace& trace, std::map<MessageKey, Group>& groups) {
         Group& to = groups[{std::string(name), message}];
         ++to.count;
         to.total.add(table.exec_time[row]);
+        if (table.started_time.has(row) && table.ended_time.has(row))
+            to.host.push_back({table.started_time[row], table.ended_time[row]});
     }
 }
 
@@ -75,6 +78,10 @@ WideSum exposed(const Facts& facts, const Group& group) {
     for (const DeviceActivity& device : facts.get<Activity>().devices)
         if (auto spans = group.spans.find(device.device); spans != group.spans.end())
             sum.add(length(subtract(unite(spans->second), device.compute())));
+    if (group.host.empty()) return sum;
+    IntervalSet busy;
+    for (const DeviceActivity& device : facts.get<Activity>().devices) busy = unite(busy, device.busy);
+    sum.add(length(subtract(unite(group.host), busy)));
     return sum;
 }
 
@@ -130,8 +137,13 @@ constexpr auto kCollectivesColumns = columns_of<CollectivesRow>({
      "Bus bandwidth: alg_gb_per_s times the collective's traffic factor (nccl-tests).",
      [](auto& r) { return r.bus_rate(); }},
     {"exposed_ns", CellType::integer, Unit::ns,
-     "Time with no other kernel in flight, summed over devices; absent without kernels.",
-     [](auto& r) { return r.group.spans.empty() ? kAbsent : integer(exposed(r.facts, r.group).value()); }},
+     "Time with no other kernel in flight, summed over devices; of calls of MPI, time with no device work in flight. "
+     "Absent without either.",
+     [](auto& r) {
+         bool known =
+             !r.group.spans.empty() || (!r.group.host.empty() && !r.facts.template get<Activity>().devices.empty());
+         return known ? integer(exposed(r.facts, r.group).value()) : kAbsent;
+     }},
 });
 
 Result<ResultTable> collectives_table(const Facts& facts) {

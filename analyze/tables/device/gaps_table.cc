@@ -25,7 +25,7 @@ std::string host_what(const Facts& facts, const IdleGap& gap) {
     if (cpu_wait_of(facts, gap))
         more = "waiting for a CPU";
     else if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().of(gap))
-        more = fmt::format("{}{}", what.empty() ? "" : "in ", trace.text(call->name));
+        more = fmt::format("{}{}", what.empty() ? "" : "in ", call->text(trace));
     if (what.empty() && more.empty())
         if (std::string_view launch = facts.get<IdleLaunches>().of(trace, gap); !launch.empty())
             return fmt::format("before {}", launch);

@@ -55,7 +55,7 @@ Result<ResultTable> idle_table(const Facts& facts) {
             if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().top(device, cause))
                 table.notes.push_back(fmt::format("{}: host threads spent {} of {} in {}.", name_of(cause),
                                                   readable_duration(call->ns), readable_duration(total.total),
-                                                  facts.trace().text(call->name)));
+                                                  call->text(facts.trace())));
             if (std::optional<LaunchPlaceTime> launch = facts.get<IdleLaunches>().top(device, cause))
                 table.notes.push_back(fmt::format("{}: {} of {} ended with a launch in {}.", name_of(cause),
                                                   readable_duration(launch->ns), readable_duration(total.total),

@@ -1,6 +1,8 @@
 // `hlo`: which XLA instructions took the devices' time? One row per module, instruction and framework operator: the
 // kernels that XLA's profiler links to them. Kernels without any of the three form one row, so that the rows sum to all
 // kernel time.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -8,6 +10,7 @@
 #include "analyze/facts/stat.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {
@@ -80,7 +83,18 @@ Result<ResultTable> hlo_table(const Facts& facts) {
         return std::tuple(text(a->first.module), text(a->first.op), text(a->first.framework_op)) <
                std::tuple(text(b->first.module), text(b->first.op), text(b->first.framework_op));
     });
-    for (const auto* entry : order) table.add(kHloColumns, {trace, entry->first, entry->second, whole});
+    WideSum buffers;
+    for (const auto* entry : order) {
+        table.add(kHloColumns, {trace, entry->first, entry->second, whole});
+        if (text(entry->first.op).starts_with("command_buffer")) buffers.add(entry->second.total);
+    }
+    if (std::optional<std::int64_t> ns = buffers.value(); ns && *ns > 0)
+        table.notes.push_back(fmt::format(
+            "{} ({} % of kernel time) ran in command buffers and is not linked to an instruction: XLA names only "
+            "kernels "
+            "that it generated. To link all, record with XLA_FLAGS=--xla_gpu_enable_command_buffer= (nothing after the "
+            "last sign).",
+            readable_duration(*ns), readable_percent(100 * buffers.real() / whole.real())));
     return table;
 }
 

@@ -21,6 +21,8 @@ constexpr auto kOsTraceColumns = columns_of<OsTraceRow>({
      [](auto& r) { return text_cell(r.trace, r.calls.name.value_or(r.row, kNoString)); }},
     {"thread", CellType::text, Unit::none, "Thread key.",
      [](auto& r) { return text_cell(r.trace, r.calls.thread.value_or(r.row, kNoString)); }},
+    {"stack", CellType::text, Unit::none, "Stack of the call, outermost first; recorders keep it of long calls only.",
+     [](auto& r) { return text_cell(r.trace, r.calls.stack.value_or(r.row, kNoString)); }},
 });
 
 Result<ResultTable> os_trace_table(const Facts& facts) {

@@ -31,6 +31,8 @@ constexpr auto kLineStallsColumns = columns_of<LineStallsRow>({
     {"file", CellType::text, Unit::none, "Source file; absent if the kernel was compiled without line information.",
      [](auto& r) { return text_cell(r.trace, r.line.file); }},
     {"line", CellType::integer, Unit::none, "Source line.", [](auto& r) { return r.line.line; }},
+    {"text", CellType::text, Unit::none, "The instruction, of kernels without lines, if the recording has it.",
+     [](auto& r) { return text_cell(r.trace, r.line.instruction); }},
     {"reason", CellType::text, Unit::none,
      "Stall reason, as CUPTI names it; selected: the warp issued its instruction.", [](auto& r) { return r.reason; }},
     {"samples", CellType::integer, Unit::count, "Samples of warps at the line for this reason.",

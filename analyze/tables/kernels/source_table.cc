@@ -69,7 +69,7 @@ constexpr auto kSourceColumns = columns_of<SourceRow>({
      [](auto& r) { return text_cell(r.first.reason); }},
     {"stall_pct", CellType::real, Unit::percent, "Its share of the line's samples.",
      [](auto& r) { return stall_share(r.first, r.line.samples); }},
-    {"text", CellType::text, Unit::none, "The source line, if --sources names the folder of the file.",
+    {"text", CellType::text, Unit::none, "The source line, from the folder of --sources; or the instruction.",
      [](auto& r) { return text_cell(r.text); }},
     {"second_stall", CellType::text, Unit::none, "Second most frequent reason.",
      [](auto& r) { return text_cell(r.second.reason); }},
@@ -102,7 +102,7 @@ void add(ResultTable& table, const Trace& trace, const SourceLines& all, const S
     auto [first, second] = top_stalls(line);
     std::string_view file = trace.text(line.file);
     std::optional<std::string_view> text = line.line ? texts.line(file, *line.line) : std::nullopt;
-    table.add(kSourceColumns, {trace, all, line, first, second, file, text.value_or("")});
+    table.add(kSourceColumns, {trace, all, line, first, second, file, text.value_or(trace.text(line.instruction))});
 }
 
 Result<ResultTable> source_table(const Facts& facts) {
@@ -121,7 +121,12 @@ Result<ResultTable> source_table(const Facts& facts) {
         return Error{ExitCode::usage,
                      fmt::format("no kernel with counters of instructions matches '{}'", facts.options().kernel)};
     if (table.rows() == 0) table.notes.push_back("No counters of instructions were recorded.");
-    if (no_lines) table.notes.push_back("Some kernels have no source lines; compile them with nvcc -lineinfo.");
+    if (no_lines && !facts.trace().tables().instruction_counter.text.none_present())
+        table.notes.push_back(
+            "Kernels without source lines have a row for each instruction; ncu --page source --print-source cuda,sass "
+            "prints both, of programs compiled with nvcc -lineinfo.");
+    else if (no_lines)
+        table.notes.push_back("Some kernels have no source lines; compile them with nvcc -lineinfo.");
     for (const std::string& file : texts.unreadable()) table.notes.push_back("Without the text of " + file + ".");
     if (files && facts.options().sources.empty())
         table.notes.push_back("--sources DIR shows the text of the lines, from source files below DIR.");

@@ -1,10 +1,14 @@
 // `unified_memory`: how much managed memory migrated automatically between host and devices? One row per device and
 // direction.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 
 #include "analyze/facts/stat.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 #include "core/model/managed_memory.h"
 
 namespace gpuprof::inline tables {
@@ -38,6 +42,35 @@ constexpr auto kUnifiedMemoryColumns = columns_of<UnifiedMemoryRow>({
      [](auto& r) { return r.of.bytes_known ? ratio(r.of.bytes.real(), r.of.total.real()) : kAbsent; }},
 });
 
+// "1,204 page faults of devices, most by write accesses (800); 17 page faults of the host, most in fill (a.cu:12) (12)."
+std::string fault_note(const Trace& trace, std::int64_t only) {
+    const PageFaultTable& faults = trace.tables().page_fault;
+    std::map<std::string_view, std::int64_t> accesses, places;
+    std::int64_t of_devices = 0, of_host = 0;
+    for (Row row = 0; row < faults.rows; ++row) {
+        if (only >= 0 && faults.device.value_or(row, static_cast<std::int32_t>(only)) != only) continue;
+        std::int64_t count = std::max<std::int64_t>(0, faults.faults.value_or(row, 1));
+        (faults.device.has(row) ? of_devices : of_host) += count;
+        if (faults.access.has(row)) accesses[trace.text(faults.access[row])] += count;
+        if (faults.place.has(row)) places[trace.text(faults.place[row])] += count;
+    }
+    auto most = [](const auto& counts) {
+        return std::max_element(counts.begin(), counts.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    };
+    std::string text;
+    if (of_devices > 0)
+        text = fmt::format("{} of devices", readable_count(static_cast<std::size_t>(of_devices), "page fault"));
+    if (!accesses.empty())
+        text +=
+            fmt::format(", most by {} accesses ({})", most(accesses)->first, readable_count(most(accesses)->second));
+    if (of_host > 0)
+        text += fmt::format("{}{} of the host", text.empty() ? "" : "; ",
+                            readable_count(static_cast<std::size_t>(of_host), "page fault"));
+    if (!places.empty())
+        text += fmt::format(", most in {} ({})", most(places)->first, readable_count(most(places)->second));
+    return text.empty() ? "" : text + ".";
+}
+
 Result<ResultTable> unified_memory_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MemcpyTable& copies = trace.memcpy();
@@ -56,6 +89,7 @@ Result<ResultTable> unified_memory_table(const Facts& facts) {
         of.bytes_known = of.bytes_known && copies.bytes.has(row);
     }
     for (const auto& [key, of] : moves) table.add(kUnifiedMemoryColumns, {key.first, key.second, of});
+    if (std::string faults = fault_note(trace, only); !faults.empty()) table.notes.push_back(faults);
     if (moves.empty())
         table.notes.push_back(
             "No migrations of managed memory were recorded; nsys profile --cuda-um-cpu-page-faults=true "

@@ -36,7 +36,7 @@ void SkippedTimes::take(Tables& tables, const ColumnSelection& selected) {
         if (table.rows == 0 || selected.has(spec)) return;
         PodVector<Row> kept;
         using Table = std::remove_cvref_t<decltype(table)>;
-        if constexpr (kHasSpan<Table> && !std::is_same_v<Table, CpuSliceTable>)  // as in TraceBuilder::finish
+        if constexpr (kHasSpan<Table> && !kOfScheduler<Table>)  // as in TraceBuilder::finish
             for (Row row = 0; row < table.rows; ++row)
                 if (!take_span(table, row)) kept.push_back(row);
         if (kept.empty()) return table.clear();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "core/model/interval.h"
 #include "core/model/tables.h"
@@ -19,6 +20,10 @@ constexpr bool kHasSpan = requires(Table t) {
     t.start;
     t.dur;
 };
+
+// Rows of schedulers, which record the whole machine: they say nothing of how long the program ran.
+template <class Table>
+constexpr bool kOfScheduler = std::is_same_v<Table, CpuSliceTable> || std::is_same_v<Table, GpuSliceTable>;
 
 class SkippedTimes {
 public:

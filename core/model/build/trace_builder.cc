@@ -349,14 +349,14 @@ std::unique_ptr<CompletenessCheck> TraceBuilder::link_believable_work() {
     return complete;
 }
 
-// From the first event to the last. A thread is on a CPU before the program's first call and after its last one: that is no part of
-// the window.
+// From the first event to the last. A thread is on a CPU, and a context on a GPU, before the program's first call and after its last
+// one: that is no part of the window.
 void TraceBuilder::find_window(TimeNs middle) {
     Tables& tables = trace_.tables_;
     bool any = false;
     tables.each_table([&](const TableSpec&, const auto& table) {
         using Table = std::remove_cvref_t<decltype(table)>;
-        if constexpr (kHasSpan<Table> && !std::is_same_v<Table, CpuSliceTable>) widen(trace_.window_, any, table);
+        if constexpr (kHasSpan<Table> && !kOfScheduler<Table>) widen(trace_.window_, any, table);
     });
     widen(trace_.window_, any, skipped_, middle, rest_);
     if (!any) trace_.window_ = sampled_window(tables.cpu_sample);

@@ -29,6 +29,36 @@ std::optional<double> number_of(std::string_view text, DecimalMark mark);
 // Whether a line starts a table of ncu.
 bool is_header(std::string_view line);
 
+// The page of instructions (`--page source`): for each kernel a line with its name, a header, and a line per instruction or source
+// line. It has no launches and times; its kernels are known by their names, and the counters of several launches of one add up.
+class SourcePage {
+public:
+    explicit SourcePage(Batch& batch) : batch_(batch) {}
+
+    // Whether the beginning of a file has such a page.
+    static bool is_in(std::string_view head);
+    // Takes one record of the page. False if it is none.
+    bool take(const std::vector<std::string>& fields, std::uint64_t line);
+    bool any() const { return kernels_ > 0; }
+
+private:
+    struct Counter {
+        std::size_t column;
+        StringId metric, unit;
+    };
+    void take_header(const std::vector<std::string>& fields);
+    void take_row(const std::vector<std::string>& fields);
+
+    Batch& batch_;
+    std::uint64_t kernels_ = 0;
+    StringId kernel_ = kNoString, file_ = kNoString;
+    std::size_t width_ = 0;  // of the header; 0: it is still to come
+    std::optional<std::size_t> address_, line_column_, source_;
+    std::optional<std::uint64_t> first_;  // address of the kernel
+    std::optional<std::int32_t> line_;    // of the instructions that follow
+    std::vector<Counter> counters_;
+};
+
 class Reader {
 public:
     explicit Reader(Batch& batch) : batch_(batch) {}

@@ -1,4 +1,4 @@
-// Part of the nsys importer: the session, names and metrics.
+// Part of the nsys importer: the session, names, and metrics of GPUs and of the network.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,6 +109,60 @@ void Reader::read_metrics() {
         table.metric.set(row, known->second.name);
         if (known->second.unit != kNoString) table.unit.set(row, known->second.unit);
         table.value.set(row, *number);
+    }
+}
+
+// Counters of network cards and switches. They belong to no GPU; the port is part of the metric's name.
+void Reader::read_network() {
+    std::map<std::int64_t, std::string> cards, by_network;  // by nicId; by the id in the metrics
+    Scan info = scan("TARGET_INFO_NIC_INFO");
+    auto nic = info.column("nicId"), card = info.column("name");
+    while (info.next())
+        if (auto id = info.integer(nic)) cards[*id] = info.text(card);
+    Scan map = scan("NIC_ID_MAP");
+    auto from = map.column("nicId"), to = map.column("globalId");
+    while (map.next())
+        if (auto id = map.integer(from), global = map.integer(to); id && global) by_network[*global] = cards[*id];
+    struct Metric {
+        std::string name;
+        StringId unit;
+    };
+    std::map<std::pair<std::int64_t, std::int64_t>, Metric> metrics;
+    Scan known = scan("TARGET_INFO_NETWORK_METRICS");
+    auto list = known.column("metricsListId"), place = known.column("metricsIdx"), name = known.column("name"),
+         unit = known.column("unit");
+    while (known.next())
+        if (auto in = known.integer(list), at = known.integer(place); in && at)
+            metrics[{*in, *at}] = {std::string(known.text(name)),
+                                   known.text(unit).empty() ? kNoString : batch_.intern(known.text(unit))};
+    SampleTable& table = batch_.tables.sample;
+    for (auto [source, what] : {std::pair("NET_NIC_METRIC", "NIC"), std::pair("NET_IB_SWITCH_METRIC", "switch")}) {
+        Scan rows = scan(source);
+        auto start = rows.column("start"), global = rows.column("globalId"), port = rows.column("portId"),
+             in = rows.column("metricsListId"), index = rows.column("metricsIdx"), value = rows.column("value");
+        while (rows.next()) {
+            auto at = times(rows, start, start);
+            auto number = rows.real(value);
+            if (!at) continue;
+            auto metric = metrics.find({rows.integer(in).value_or(-1), rows.integer(index).value_or(-1)});
+            if (metric == metrics.end() || !number) {
+                batch_.lose(Loss::missing_field, source);
+                continue;
+            }
+            auto device = rows.integer(global);
+            auto called = device ? by_network.find(*device) : by_network.end();
+            std::string text = what;
+            if (called != by_network.end() && !called->second.empty())
+                text += " " + called->second;
+            else if (device)
+                text += fmt::format(" {:#x}", static_cast<std::uint64_t>(*device));
+            if (auto on = rows.integer(port)) text += fmt::format(" port {}", *on);
+            Row row = table.add();
+            table.time.set(row, at->first);
+            table.metric.set(row, batch_.intern(text + ": " + metric->second.name));
+            if (metric->second.unit != kNoString) table.unit.set(row, metric->second.unit);
+            table.value.set(row, *number);
+        }
     }
 }
 

@@ -163,11 +163,15 @@ void Reader::read_graph_nodes() {
 
 // Faults on a device and on the host are two tables.
 void Reader::read_page_faults() {
+    constexpr std::string_view kAccesses[] = {"", "read", "write", "atomic",
+                                              "prefetch"};  // ENUM_CUDA_UNIF_MEM_ACCESS_TYPE
     PageFaultTable& table = batch_.tables.page_fault;
     for (const char* name : {"CUDA_UM_GPU_PAGE_FAULT_EVENTS", "CUDA_UM_CPU_PAGE_FAULT_EVENTS"}) {
         Scan rows = scan(name);
         auto start = rows.column("start"), end = rows.column("end"), owner = rows.column("globalPid"),
-             device_id = rows.column("deviceId"), faults = rows.column("numberOfPageFaults");
+             device_id = rows.column("deviceId"), faults = rows.column("numberOfPageFaults"),
+             access = rows.column("faultAccessType"), symbol = rows.column("CpuInstruction"),
+             module = rows.column("module"), file = rows.column("sourceFile"), line = rows.column("sourceLine");
         while (rows.next()) {
             auto row = span_row(table, rows, start, end);
             if (!row) continue;
@@ -176,6 +180,14 @@ void Reader::read_page_faults() {
             if (auto ordinal = rows.narrow(device_id))
                 table.device.set(*row, device(global ? pid_of(*global) : -1, *ordinal));
             table.faults.set(*row, rows.integer(faults).value_or(1));
+            auto what = rows.integer(access).value_or(0);
+            if (what > 0 && what < std::ssize(kAccesses)) table.access.set(*row, batch_.intern(kAccesses[what]));
+            auto function = rows.integer(symbol);
+            if (text(function).empty()) continue;
+            std::string_view source = text(rows.integer(file));
+            table.place.set(
+                *row, frame(function, source.empty() ? std::string(text(rows.integer(module)))
+                                                     : fmt::format("{}:{}", source, rows.integer(line).value_or(0))));
         }
     }
 }

@@ -44,15 +44,18 @@ void Reader::read_calls() {
 }
 
 void Reader::read_os_calls() {
+    Stacks stacks = stacks_in("OSRT_CALLCHAINS", ChainsOf::samples);
     Scan rows = scan("OSRT_API");
     auto start = rows.column("start"), end = rows.column("end"), thread = rows.column("globalTid"),
-         name = rows.column("nameId");
+         name = rows.column("nameId"), chain = rows.column("callchainId");
     OsCallTable& table = batch_.tables.os_call;
     while (rows.next()) {
         auto row = span_row(table, rows, start, end);
         if (!row) continue;
         if (auto global = rows.integer(thread)) table.thread.set(*row, host(*global).thread);
         if (StringId known = string(rows.integer(name)); known != kNoString) table.name.set(*row, known);
+        auto stack = stacks.find(rows.integer(chain).value_or(0));  // 0: the call has none
+        if (stack != stacks.end() && stack->first != 0) table.stack.set(*row, stack->second.text);
     }
 }
 

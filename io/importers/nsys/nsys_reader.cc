@@ -20,9 +20,13 @@ void Reader::read() {
     read_calls();
     read_os_calls();
     read_scheduling();
+    read_context_switches();
     read_stacks();
     read_payload_schemas();
     read_ranges();
+    read_libraries();
+    read_graph_marks();
+    read_mpi();
     read_overhead("CUPTI_ACTIVITY_KIND_OVERHEAD");
     read_overhead("PROFILER_OVERHEAD");
     read_kernels();
@@ -35,6 +39,7 @@ void Reader::read() {
     read_syncs();
     read_allocations();
     read_metrics();
+    read_network();
     read_names();
     read_diagnostics();
     count_unread();

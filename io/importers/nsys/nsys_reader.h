@@ -72,6 +72,7 @@ private:
     void read_names();
     void read_diagnostics();
     void read_metrics();
+    void read_network();
     void count_unread();
 
     void read_kernels();
@@ -90,13 +91,22 @@ private:
     using Stacks = std::unordered_map<std::int64_t, Stack>;  // by the id of a chain
     enum class ChainsOf { samples, calls };
     Stacks stacks_in(const char* table, ChainsOf of);
+    // "symbol (module)" or "symbol (file:line)"; "?" for an unknown symbol.
+    StringId frame(std::optional<std::int64_t> symbol, std::string_view place);
 
     void read_calls();
     void read_os_calls();
     void read_scheduling();
+    void read_context_switches();
     void read_overhead(const char* table);
     void read_payload_schemas();
     void read_ranges();
+    void read_libraries();
+    void read_graph_marks();
+    void read_mpi();
+    // A range of a library's call; absent if the row has no time.
+    std::optional<Row> library_range(Scan& scan, const char* domain, StringId name, Scan::Field start, Scan::Field end,
+                                     Scan::Field thread);
     void read_stacks();
 
     // Fills the columns that all device work has.

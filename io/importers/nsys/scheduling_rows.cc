@@ -1,4 +1,5 @@
-// Part of the nsys importer: when threads ran on CPUs, from SCHED_EVENTS. A row says that a thread was given a CPU or lost it;
+// Part of the nsys importer: when threads ran on CPUs, from SCHED_EVENTS, and which context had a GPU, from
+// GPU_CONTEXT_SWITCH_EVENTS. A row says that a thread was given a CPU or lost it;
 // two rows make one stretch of cpu_slice. Rows are not always in order of time. A thread that lost a CPU without having been
 // given one ran before the recording, one that still has its CPU ran to the last event.
 #include <algorithm>
@@ -76,6 +77,59 @@ void Reader::read_scheduling() {
         return a.time != b.time ? a.time < b.time : a.thread < b.thread;
     });
     for (const ContextSwitch& given : last) add(given, switches.back().time, "");
+}
+
+// A context has its GPU from the start of its restoring to the end of its saving. A turn that began before the recording, or
+// that lasted beyond its last switch, has no known length and is skipped.
+void Reader::read_context_switches() {
+    // Tags by ENUM_GPU_CTX_SWITCH; these numbers were seen where that table is empty.
+    std::int64_t begins = 8, ends = 7;
+    Scan labels = scan("ENUM_GPU_CTX_SWITCH");
+    auto id = labels.column("id"), label = labels.column("name");
+    while (labels.next())
+        if (auto number = labels.integer(id)) {
+            if (labels.text(label).ends_with("RESTORE_START")) begins = *number;
+            if (labels.text(label).ends_with("SAVE_END")) ends = *number;
+        }
+    struct Switch {
+        TimeNs time;
+        std::int64_t order, context, pid;
+        std::int32_t gpu;
+        bool begin;
+    };
+    std::vector<Switch> switches;
+    Scan rows = scan("GPU_CONTEXT_SWITCH_EVENTS");
+    auto time = rows.column("timestamp"), tag = rows.column("tag"), order = rows.column("seqNo"),
+         context = rows.column("contextId"), process = rows.column("globalPid"), gpu = rows.column("gpuId");
+    while (rows.next()) {
+        auto at = times(rows, time, time);
+        auto what = rows.integer(tag), which = rows.integer(context);
+        if (!at || !which || (what != begins && what != ends)) continue;
+        auto owner = rows.integer(process);
+        switches.push_back({at->first, rows.integer(order).value_or(0), *which, owner ? pid_of(*owner) : -1,
+                            rows.narrow(gpu).value_or(0), what == begins});
+    }
+    std::stable_sort(switches.begin(), switches.end(), [](const Switch& a, const Switch& b) {
+        return a.time != b.time ? a.time < b.time : a.order < b.order;
+    });
+    GpuSliceTable& table = batch_.tables.gpu_slice;
+    std::map<std::pair<std::int32_t, std::int64_t>, Switch> open;  // by GPU and context
+    for (const Switch& each : switches) {
+        std::pair key(each.gpu, each.context);
+        if (each.begin) {
+            open[key] = each;
+            continue;
+        }
+        auto begun = open.find(key);
+        if (begun == open.end()) continue;
+        Row row = table.add();
+        table.start.set(row, begun->second.time);
+        table.dur.set(row, span_between(begun->second.time, each.time));
+        table.device.set(row, each.gpu);
+        table.context.set(row, each.context);
+        if (each.pid >= 0) table.pid.set(row, each.pid);
+        open.erase(begun);
+    }
 }
 
 }  // namespace gpuprof::importers::nsys

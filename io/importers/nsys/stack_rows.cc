@@ -35,6 +35,10 @@ std::string frame_text(std::string_view symbol, std::string_view module) {
 
 }  // namespace
 
+StringId Reader::frame(std::optional<std::int64_t> symbol, std::string_view place) {
+    return batch_.intern(frame_text(symbol ? text(symbol) : "?", place));
+}
+
 Reader::Stacks Reader::stacks_in(const char* table, ChainsOf of) {
     std::vector<Frame> frames;
     {
@@ -51,8 +55,7 @@ Reader::Stacks Reader::stacks_in(const char* table, ChainsOf of) {
             auto [at, added] = known.try_emplace({what.value_or(-1), where.value_or(-1)});
             if (added) {
                 std::string_view function = what ? text(what) : "?", file = text(where);
-                at->second = {batch_.intern(frame_text(function, file)),
-                              is_launching(function, file.substr(file.rfind('/') + 1))};
+                at->second = {frame(what, file), is_launching(function, file.substr(file.rfind('/') + 1))};
             }
             if (chain && !(of == ChainsOf::calls && at->second.launching))
                 frames.push_back({*chain, rows.integer(depth).value_or(0), at->second.text});

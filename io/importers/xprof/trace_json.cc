@@ -37,7 +37,7 @@ std::optional<TimeNs> ns_of(const element& object, std::string_view key) {
 
 class TraceJson {
 public:
-    explicit TraceJson(Batch& batch) : batch_(batch), rows_(batch) {}
+    explicit TraceJson(Batch& batch) : batch_(batch), rows_(batch, programs_) {}
 
     void take(const element& event) {
         std::string_view phase = text_of(event, "ph");
@@ -85,6 +85,7 @@ private:
     }
 
     Batch& batch_;
+    HloNames programs_;  // none: only xplane.pb has them
     Rows rows_;
     std::map<std::int64_t, std::string_view> planes_;
     std::map<Place, std::string_view> lines_;

@@ -39,12 +39,15 @@ class XPlaneReader {
 public:
     // `besides` is the memory held apart from the rows.
     XPlaneReader(Batch& batch, const Source& source, std::size_t other_bytes)
-        : batch_(batch), rows_(batch), limit_(source), other_bytes_(other_bytes) {}
+        : batch_(batch), rows_(batch, programs_), limit_(source), other_bytes_(other_bytes) {}
 
     void read(std::string_view space) {
         ProtobufFields names(space);
         while (names.next())
-            if (names.number() == kHostNames && host_.empty()) host_ = names.bytes();
+            if (names.number() == kHostNames && host_.empty())
+                host_ = names.bytes();
+            else if (names.number() == kPlanes)
+                take_programs(names.bytes());
         ProtobufFields planes(space);
         while (!over_limit_ && planes.next())
             if (planes.number() == kPlanes) plane(planes.bytes());
@@ -73,6 +76,39 @@ private:
         names[id] = name;
         constexpr std::size_t kBytesPerName = 64;
         over_limit_ = over_limit_ || limit_.is_below(batch_, other_bytes_ + names.size() * kBytesPerName);
+    }
+    // The HLO of each program is a statistic of a name in the plane /host:metadata.
+    void take_programs(std::string_view plane) {
+        constexpr std::uint32_t kNameStats = 5;
+        ProtobufFields fields(plane);
+        Names stat_names;
+        bool is_metadata = false;
+        while (fields.next()) {
+            if (fields.number() == kPlaneName) is_metadata = fields.bytes() == "/host:metadata";
+            if (fields.number() == kStatNames) take_name(fields.bytes(), stat_names);
+        }
+        if (!is_metadata) return;
+        ProtobufFields entries(plane);
+        while (entries.next()) {
+            if (entries.number() != kEventNames) continue;
+            ProtobufFields entry(entries.bytes());
+            while (entry.next()) {
+                if (entry.number() != 2) continue;
+                std::string_view name, proto;
+                ProtobufFields metadata(entry.bytes());
+                while (metadata.next()) {
+                    if (metadata.number() == 2) name = metadata.bytes();
+                    if (metadata.number() != kNameStats) continue;
+                    ProtobufFields stat(metadata.bytes());
+                    std::string_view called;
+                    while (stat.next()) {
+                        if (stat.number() == kStatName) called = name_of(stat_names, stat.integer());
+                        if (stat.number() == kBytes && called == "Hlo Proto") proto = stat.bytes();
+                    }
+                }
+                if (!proto.empty()) programs_.add(name, proto);
+            }
+        }
     }
     static std::string_view name_of(const Names& names, std::int64_t id) {
         auto known = names.find(id);
@@ -193,6 +229,7 @@ private:
     }
 
     Batch& batch_;
+    HloNames programs_;
     Rows rows_;
     MemoryLimit limit_;
     std::size_t other_bytes_;

@@ -153,9 +153,15 @@ void Rows::origin(Row row, const Event& event) {
     std::string_view op = event.text("tf_op");
     op = op.substr(0, op.rfind(':'));
     if (op.empty() || op == "XlaModule") op = event.text("name");
+    std::string_view hlo = event.text("hlo_op"), module = event.text("hlo_module");
+    if (auto program = event.number("program_id"); program && HloNames::is_command_buffer(hlo))
+        if (const HloInstruction* made = programs_.find(fmt::format("{}({})", module, *program), event.name)) {
+            hlo = made->name;
+            if (!made->op.empty()) op = made->op;
+        }
     if (!op.empty()) table.framework_op.set(row, batch_.intern(op));
-    if (auto hlo = event.text("hlo_op"); !hlo.empty()) table.hlo_op.set(row, batch_.intern(hlo));
-    if (auto module = event.text("hlo_module"); !module.empty()) table.hlo_module.set(row, batch_.intern(module));
+    if (!hlo.empty()) table.hlo_op.set(row, batch_.intern(hlo));
+    if (!module.empty()) table.hlo_module.set(row, batch_.intern(module));
 }
 
 void Rows::kernel(const Line& line, const Event& event) {

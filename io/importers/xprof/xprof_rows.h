@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/model/build/trace_builder.h"
+#include "io/importers/xprof/hlo_names.h"
 
 namespace gpuprof::inline importers::xprof {
 
@@ -45,7 +46,8 @@ std::optional<std::int32_t> device_of(std::string_view plane);
 
 class Rows {
 public:
-    explicit Rows(Batch& batch) : batch_(batch) {}
+    // `programs` outlives this.
+    Rows(Batch& batch, const HloNames& programs) : batch_(batch), programs_(programs) {}
 
     StringId process(std::int64_t pid, std::string_view host);
     // A line of a device plane, or of the host plane.
@@ -65,6 +67,7 @@ private:
     Row host_row(Table& table, const Line& line, const Event& event);
 
     Batch& batch_;
+    const HloNames& programs_;
     std::set<std::int64_t> processes_;
 };
 

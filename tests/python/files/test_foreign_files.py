@@ -42,7 +42,6 @@ def test_scopes_of_warps_are_no_kernels(program, tmp_path, kernel):
     ("et.json", {"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [{"id": 2, "name": "aten::mm", "ctrl_deps": 1}]}, "a PyTorch execution trace"),
     ("wprof.jsonl", '{"version":"3.1","timer_freq_hz":0,"capture_cuda":true}\n{"ts":0.0,"t":"switch","cpu":1}\n', "wprof's JSON lines without GPU work"),
     ("t.html", '<html><head>Memory</head><img src="data:image/png;base64,iVBO"></html>', "only a picture"),
-    ("source.csv", '"Kernel Name","k",\n"Address","Source","Warp Stall Sampling (All Samples)"\n', "a source page of Nsight Compute"),
     ("a.parquet", "PAR1....", "a Parquet file"),
 ])
 def test_what_a_file_is(program, tmp_path, name, text, said):

@@ -10,7 +10,7 @@ from exported import tables_of
 from oracle.trace import unpacked
 
 pytest.importorskip("google.protobuf", reason="protobuf is in tools/requirements-dev.txt")
-from xplane import XSpace, events  # noqa: E402  (needs protobuf)
+from xplane import HloProto, XSpace, events, instructions  # noqa: E402  (needs protobuf)
 
 XPLANE = FIXTURES / "jax/mlp.xplane.pb.zst"
 JSON = FIXTURES / "jax/mlp.trace.json.zst"
@@ -52,16 +52,43 @@ def framework_op(stats):
 
 
 def test_instructions_of_xla(program, space):
-    """Kernel time by module, instruction and framework operator: xplane.pb read by protobuf, and both files alike."""
-    wanted = Counter()
-    for plane, _, _, _, dur, stats in events(space):
-        if plane == DEVICE and "kernel_details" in stats:
-            wanted[stats["hlo_module"], stats["hlo_op"], framework_op(stats)] += dur // 1000
-    assert len(wanted) > 1 and ("jit_multiply", "loop_multiply_fusion", "jit(multiply)") in {(m, o, (f or "")[:13]) for m, o, f in wanted}
-    for file in (XPLANE, JSON):
+    """Kernel time by module, instruction and framework operator: xplane.pb read by protobuf. In command buffers, names of kernels
+    lead to instructions, but only the xplane.pb has the HLO."""
+    programs = instructions(space)
+    recorded, named, lost, found = Counter(), Counter(), 0, 0
+    for plane, _, name, _, dur, stats in events(space):
+        if plane != DEVICE or "kernel_details" not in stats:
+            continue
+        ns, key = dur // 1000, (stats["hlo_module"], stats["hlo_op"], framework_op(stats))
+        recorded[key] += ns
+        made = programs[f"{stats['hlo_module']}({stats['program_id']})"].get(name) if stats["hlo_op"].startswith("command_buffer") else None
+        named[(key[0], made[0], made[1] or key[2]) if made else key] += ns
+        if stats["hlo_op"].startswith("command_buffer"):
+            lost, found = lost + ns, found + (ns if made else 0)
+    assert len(recorded) > 1 and ("jit_multiply", "loop_multiply_fusion", "jit(multiply)") in {(m, o, (f or "")[:13]) for m, o, f in recorded}
+    assert (lost, found) == (12_655_355, 5_913_747)  # 46.7 %
+    for file, wanted in ((XPLANE, named), (JSON, recorded)):
         rows = program.report(file, "hlo")["hlo"].rows
         assert {(row["module"], row["hlo_op"], row["framework_op"]): row["total_ns"] for row in rows} == dict(wanted)
-    assert sum(row["share_pct"] for row in rows) == pytest.approx(100)
+        assert sum(row["share_pct"] for row in rows) == pytest.approx(100)
+        assert "XLA_FLAGS=--xla_gpu_enable_command_buffer= " in " ".join(program.run("report", file, "hlo").stdout.decode().split())
+
+
+def test_ambiguous_names_of_kernels(program, space, tmp_path):
+    """Two instructions that give a kernel one name: it stays with the command buffer."""
+    changed = XSpace()
+    changed.CopyFrom(space)
+    (plane,) = [plane for plane in changed.planes if plane.name == "/host:metadata"]
+    for entry in plane.event_metadata:
+        for stat in (stat for stat in entry.value.stats if stat.HasField("bytes_value")):
+            hlo = HloProto()
+            hlo.ParseFromString(stat.bytes_value)
+            hlo.hlo_module.computations.add(name="more").instructions.add(name="gemm.fusion.dot.7")
+            stat.bytes_value = hlo.SerializeToString()
+    (tmp_path / "changed.xplane.pb").write_bytes(changed.SerializeToString())
+    rows = program.report(tmp_path / "changed.xplane.pb", "hlo")["hlo"].rows
+    assert "gemm_fusion_dot.7" not in {row["hlo_op"] for row in rows}
+    assert sum(row["total_ns"] for row in rows if row["hlo_op"].startswith("command_buffer")) == 12_655_355 - 5_913_747 + 3_152_573
 
 
 def test_kernels(space, began, tables):
