@@ -1,12 +1,13 @@
 // What a gap of a device points to: its cause in the table of idle time, and what the thread that explains it did then.
+// And where the key L leads from any event: the other end of its launch, or of a gap that thread.
 
-import { eventRefOf, type EventRef } from "./details.ts";
+import { detailsOf, eventRefOf, type EventRef } from "./details.ts";
 import { BLOB, chunksIn, type SliceRef } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
 import { numberOf, tableOf, textOf } from "../recording/report.ts";
 import type { Recording, Row } from "../recording/recording.ts";
 import { firstFrom } from "../recording/slices.ts";
-import type { Range } from "../recording/range.ts";
+import type { Range, Selection } from "../recording/range.ts";
 
 /** The row of `idle` with this cause on the gap's device; null if the report lists none. */
 export async function idleRowOf(recording: Recording, gap: Row): Promise<number | null> {
@@ -28,6 +29,15 @@ export async function eventOfThread(recording: Recording, thread: string, range:
     if (found !== null) return eventRefOf(recording, found);
   }
   return null;
+}
+
+/** The launch of device work, the first work of a call, range or operator, or what the thread of a gap did; null if none
+    was recorded. */
+export async function linkOf(recording: Recording, selection: Selection): Promise<EventRef | null> {
+  const details = await detailsOf(recording, selection);
+  const thread = selection.table === "gap" ? details?.row.value("host_thread") : null;
+  if (typeof thread === "string") return eventOfThread(recording, thread, selection);
+  return details?.launch ?? details?.work ?? null;
 }
 
 async function largestPart(recording: Recording, lane: Lane, { from, to }: Range): Promise<SliceRef | null> {
