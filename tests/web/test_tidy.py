@@ -22,7 +22,7 @@ BROKEN = r"""() => {
   const found = [], number = /[+−-]?\d[\d.,]* ?(?:%|ns|us|ms|s|W|J|[kMGT]?(?:i?B|Hz|FLOP)(?:\/s)?)(?![\w])/g;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode()); ) {
-    if (!node.parentElement.checkVisibility()) continue;
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest(".spoken")) continue;
     for (const match of node.data.matchAll(number)) {
       const range = document.createRange();
       range.setStart(node, match.index);

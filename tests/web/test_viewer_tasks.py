@@ -8,10 +8,11 @@ import re
 from pathlib import Path
 
 import pytest
+from test_tidy import BROKEN, PHONE
 from viewer_tasks import ROOT, TASKS, Hands
 
 PICTURES = os.environ.get("GPUPROF_TASK_PICTURES")
-SIZES = {1440: 900, 1920: 1080, 390: 844} if PICTURES else {}
+SIZES = {1440: 900, 1920: 1080, 390: 1600} if PICTURES else {}
 THEMES = ("light", "dark")
 
 
@@ -55,6 +56,24 @@ def test_a_task_takes_as_many_actions_as_the_table_says(opened, program, task, w
     assert done(task, opened(task), program, way) == counted(task.number)[way == "keys"]
 
 
+# What is right of the window, unless it can be scrolled to or is drawn over several windows.
+CUT = """() => [...document.querySelectorAll("main *, header *")].filter((each) => {
+  if (!each.checkVisibility() || each.closest("svg, .lanes, .spoken") || each.getBoundingClientRect().right <= innerWidth + 1) return false;
+  for (let up = each; up !== document.body; up = up.parentElement)
+    if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) && up.getBoundingClientRect().right <= innerWidth + 1) return false;
+  return true;
+}).map((each) => each.outerHTML.slice(0, 120))"""
+SCROLLED = """() => [...document.querySelectorAll("main, aside, section, article")].filter((each) =>
+  each.scrollWidth > each.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(each).overflowX)).map((each) => each.className)"""
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: str(task.number))
+def test_on_a_phone_nothing_of_the_answer_is_cut(opened, program, task):
+    page = opened(task, viewport=PHONE)
+    done(task, page, program, "mouse")
+    assert page.evaluate(CUT) == page.evaluate(SCROLLED) == page.evaluate(BROKEN) == []
+
+
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("width", SIZES)
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: str(task.number))
@@ -62,4 +81,4 @@ def test_a_picture_is_kept(opened, program, task, width, theme):
     page = opened(task, viewport={"width": width, "height": SIZES[width]}, color_scheme=theme)
     done(task, page, program, "mouse")
     page.wait_for_timeout(700)
-    page.screenshot(path=Path(PICTURES) / f"{task.number:02}-{width}-{theme}.png", full_page=width == 390)
+    page.screenshot(path=Path(PICTURES) / f"{task.number:02}-{width}-{theme}.png")

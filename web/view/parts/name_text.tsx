@@ -1,5 +1,5 @@
 // A short name on one line. Where it does not fit, what it shares with its neighbours is cut first, except for its first
-// letters, then the end of the last part of its own.
+// letters, then the ends of its own parts.
 
 import { ownParts, shortName } from "../../layout/short_name.ts";
 import { matchOf } from "../../model/search/fuzzy.ts";
@@ -16,8 +16,8 @@ export function NameText({ name, typed = "" }: { name: string; typed?: string })
   const shared = (i: number) => part(own[i - 1]?.[1] ?? head, own[i]?.[0] ?? text.length);
   return (
     <span class="name-text">
-      {part(0, head, "own")}
-      {own.map(([from, to], i) => [shared(i), part(from, to, i + 1 < own.length ? "own" : "own last")])}
+      {part(0, head, "head")}
+      {own.map(([from, to], i) => [shared(i), part(from, to, "own")])}
       {shared(own.length)}
     </span>
   );

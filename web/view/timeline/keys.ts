@@ -174,7 +174,7 @@ async function follow({ viewer }: TimelineCanvas): Promise<void> {
   if (selection === null) return;
   const link = await linkOf(viewer.recording, selection);
   if (viewer.state.selection !== selection) return; // something else was selected since
-  if (link !== null) viewer.choose(link, true);
+  if (link !== null) viewer.follow(link);
   else viewer.set({ problem: "No launch, work or thread is recorded for this event." });
 }
 
