@@ -56,11 +56,14 @@ def test_a_task_takes_as_many_actions_as_the_table_says(opened, program, task, w
     assert done(task, opened(task), program, way) == counted(task.number)[way == "keys"]
 
 
-# What is right of the window, unless it can be scrolled to or is drawn over several windows.
+# What is right of the window, unless it can be scrolled to or ends with an ellipsis; and parts of the page that scroll sideways.
 CUT = """() => [...document.querySelectorAll("main *, header *")].filter((each) => {
   if (!each.checkVisibility() || each.closest("svg, .lanes, .spoken") || each.getBoundingClientRect().right <= innerWidth + 1) return false;
   for (let up = each; up !== document.body; up = up.parentElement)
-    if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) && up.getBoundingClientRect().right <= innerWidth + 1) return false;
+    if (up.getBoundingClientRect().right <= innerWidth + 1) {
+      const { overflowX, textOverflow } = getComputedStyle(up);
+      if (/auto|scroll/.test(overflowX) || textOverflow === "ellipsis" || up.matches(".name-text, .treemap, .flame")) return false;
+    }
   return true;
 }).map((each) => each.outerHTML.slice(0, 120))"""
 SCROLLED = """() => [...document.querySelectorAll("main, aside, section, article")].filter((each) =>

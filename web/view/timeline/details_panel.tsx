@@ -217,7 +217,9 @@ function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }
       {causes.length > 1 && (
         <>
           <dt>parts</dt>
-          <dd>{unbroken(causes.map(({ cause, ns }) => `${cause} ${duration(ns)}`).join(", "))}</dd>
+          <dd>
+            <span>{unbroken(causes.map(({ cause, ns }) => `${cause} ${duration(ns)}`).join(", "))}</span>
+          </dd>
         </>
       )}
       {link("previous", previous, (of, { to }) => `${shapeText(previous)}gap ${duration(of.from - to)}`)}
