@@ -29,6 +29,7 @@ export const ownParts = (name: string): readonly Span[] => learned.get(name)?.ow
 const MIN_SHARED = 0.4; // of the words of a name, with those before it in the alphabet: they are of one group
 const WORD = /[A-Za-z0-9]+/g;
 const MIN_CUT = 8; // characters: less between two places is not worth an ellipsis
+const MAX_PLACES = 3; // of a name, each with an ellipsis before it
 
 /** Makes the short names of kernels differ wherever the full ones do. */
 export function learnNames(names: readonly string[]): void {
@@ -94,7 +95,8 @@ function commonWords(a: readonly string[], b: readonly string[]): string[] {
   return common;
 }
 
-/** Where the words are that are not shared; what is too short to be cut belongs to them. */
+/** Where the words are that are not shared; what is too short to be cut belongs to them, and what is between the closest
+    of many. */
 function spansOf(text: string, shared: readonly string[]): Span[] {
   const spans: [number, number][] = [];
   let next = 0;
@@ -106,6 +108,11 @@ function spansOf(text: string, shared: readonly string[]): Span[] {
   }
   const last = spans.at(-1);
   if (last !== undefined && text.length - last[1] < MIN_CUT) last[1] = text.length;
+  while (spans.length > MAX_PLACES) {
+    const gaps = spans.slice(1).map(([from], i) => from - spans[i]![1]);
+    const closest = gaps.indexOf(Math.min(...gaps));
+    spans.splice(closest, 2, [spans[closest]![0], spans[closest + 1]![1]]);
+  }
   return spans;
 }
 

@@ -17,7 +17,6 @@ import { ChartSection, MissingChart, NO_KERNELS, type ChartProps } from "./chart
 const HEIGHT = 300; // css pixels
 const MIN_SHARE = 0.004; // minimum share of kernel time for a separate area
 const MIN_LABEL_WIDTH = 44; // css pixels
-const MIN_TIME_WIDTH = 120;
 const LINE = 14.4; // css pixels, as in pages.css
 const MARGIN = 10; // css pixels: padding and border, left and right; above and below half of it
 const MAX_LINES = 6; // of a name
@@ -52,6 +51,7 @@ export function KernelShare({ viewer, report }: ChartProps) {
           const box = boxes[i]!;
           const share = pct((total / all) * 100);
           const label = `${duration(total)}, ${share}`;
+          const figure = [label, share].find((each) => fitter.width(each) <= box.width - MARGIN);
           const background = fill(row === null ? DIMMED : colorOf("kernel", name));
           const isWide = box.width > MIN_LABEL_WIDTH;
           const room = Math.floor((box.height - MARGIN / 2) / LINE); // lines
@@ -65,7 +65,7 @@ export function KernelShare({ viewer, report }: ChartProps) {
               onClick={() => (row === null ? viewer.openTable("kernels") : void showRow(viewer, report, table, row))}
             >
               {room > 0 && lines.map((line, at) => <span key={at}>{line}</span>)}
-              {room > 1 && isWide && <span>{box.width > MIN_TIME_WIDTH ? label : share}</span>}
+              {room > 1 && isWide && figure && <span>{figure}</span>}
             </button>
           );
         })}

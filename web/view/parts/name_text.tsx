@@ -1,5 +1,5 @@
 // A short name on one line. Where it does not fit, what it shares with its neighbours is cut first, except for its first
-// letters, then the ends of its own parts.
+// letters, then the end of the last part of its own.
 
 import { ownParts, shortName } from "../../layout/short_name.ts";
 import { matchOf } from "../../model/search/fuzzy.ts";
@@ -17,7 +17,7 @@ export function NameText({ name, typed = "" }: { name: string; typed?: string })
   return (
     <span class="name-text">
       {part(0, head, "head")}
-      {own.map(([from, to], i) => [shared(i), part(from, to, "own")])}
+      {own.map(([from, to], i) => [shared(i), part(from, to, i + 1 < own.length ? "own" : "own last")])}
       {shared(own.length)}
     </span>
   );
