@@ -55,7 +55,8 @@ export function KernelShare({ viewer, report }: ChartProps) {
           const background = fill(row === null ? DIMMED : colorOf("kernel", name));
           const isWide = box.width > MIN_LABEL_WIDTH;
           const room = Math.floor((box.height - MARGIN / 2) / LINE); // lines
-          const lines = isWide ? nameLines(name, box.width - MARGIN, Math.min(room - 1 || room, MAX_LINES), fitter) : [];
+          const most = Math.min(room - 1 || room, MAX_LINES);
+          const lines = isWide ? nameLines(name, box.width - MARGIN, most, fitter) : [];
           return (
             <button
               key={i}

@@ -123,7 +123,8 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
         {pointed && <CellTip {...pointed} width={width} />}
       </div>
       <p id="bar-readout" class="readout" role="status">
-        {own ? unbroken(barText(job, picture, own)) : `${missing} ${fall.bars.length} of ${job.ranks.length} ranks are shown.`}
+        {own ? unbroken(barText(job, picture, own))
+          : `${missing} ${fall.bars.length} of ${job.ranks.length} ranks are shown.`}
       </p>
       <Legend dark={theme === "dark"} />
       <p class="about">{choiceText(job, picture)}</p>

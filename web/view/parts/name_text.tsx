@@ -1,5 +1,5 @@
-// A short name on one line. Where it does not fit, what it shares with its neighbours is cut first, except for its first
-// letters, then the end of the last part of its own.
+// A short name on one line. Where it does not fit, what it shares with its neighbours is cut first, except for its
+// first letters, then the end of the last part of its own.
 
 import { ownParts, shortName } from "../../layout/short_name.ts";
 import { matchOf } from "../../model/search/fuzzy.ts";

@@ -39,7 +39,7 @@ export const KEYS: readonly TimelineKey[] = [
     what: "Select the event in the row above / below",
     on: { ArrowUp: (timeline) => void acrossRows(timeline, -1), ArrowDown: (timeline) => void acrossRows(timeline, 1) },
   },
-  { keys: "L", what: "Go to the launch of the selected work, or to its work; from a gap to its thread", on: { l: follow } },
+  { keys: "L", what: "Go to the launch of the selection, or to its work; from a gap to its thread", on: { l: follow } },
   { keys: "F", what: "Zoom to the selection or the measured range", on: { f: zoomToChoice } },
   {
     keys: "M / Shift+M", what: "Measure the selection / what the window shows",
