@@ -136,9 +136,10 @@ test("a name that is cut keeps every place that differs from its neighbours, as 
   }
 });
 
-test("a name in a box has as many lines as fit, each as wide as the box, and keeps what differs from its neighbours", () => {
+test("a name in a box has as many lines as fit, and keeps what differs from its neighbours", () => {
   const fitter = new Fitter((text) => text.length);
-  const names = ["128x128", "128x64", "64x64"].map((tile) => `cudnn_sm80_implicit_gemm_${tile}_some_shared_words_kernel`);
+  const named = (tile: string) => `cudnn_sm80_implicit_gemm_${tile}_some_shared_words_kernel`;
+  const names = ["128x128", "128x64", "64x64"].map(named);
   learnNames(names);
   assert.deepEqual(nameLines(names[0]!, 30, 1, fitter), [fitter.fit(names[0]!, 30, ownParts(names[0]!))]);
   assert.deepEqual(nameLines(names[0]!, 26, 3, fitter), ["cudnn_sm80_implicit_gemm_", "128x128_some_shared_words_", "kernel"]);
@@ -147,7 +148,8 @@ test("a name in a box has as many lines as fit, each as wide as the box, and kee
     for (let most = 1; most < 6; most++) {
       const lines = names.map((name) => nameLines(name, width, most, fitter));
       assert.ok(lines.every((each) => each.length <= most && each.every((line) => line.length <= width)), `${width}`);
-      if (width * (most - 0.5) >= 24) assert.equal(new Set(lines.map(String)).size, names.length, `${width} ${most}: ${lines}`);
+      if (width * (most - 0.5) < 24) continue;
+      assert.equal(new Set(lines.map(String)).size, names.length, `${width} ${most}: ${lines}`);
     }
 });
 

@@ -62,7 +62,7 @@ export function KernelShare({ viewer, report }: ChartProps) {
               key={i}
               style={{ left: px(box.x), top: px(box.y), width: px(box.width), height: px(box.height), background }}
               title={`${name}\n${exact(total)}, ${share} of kernel time`}
-              aria-label={`${name}: ${label}`}
+              aria-label={room > 0 && lines.length > 0 ? undefined : `${name}: ${label}`}
               onClick={() => (row === null ? viewer.openTable("kernels") : void showRow(viewer, report, table, row))}
             >
               {room > 0 && lines.map((line, at) => <span key={at}>{line}</span>)}
