@@ -142,7 +142,8 @@ test("a name in a box has as many lines as fit, and keeps what differs from its 
   const names = ["128x128", "128x64", "64x64"].map(named);
   learnNames(names);
   assert.deepEqual(nameLines(names[0]!, 30, 1, fitter), [fitter.fit(names[0]!, 30, ownParts(names[0]!))]);
-  assert.deepEqual(nameLines(names[0]!, 26, 3, fitter), ["cudnn_sm80_implicit_gemm_", "128x128_some_shared_words_", "kernel"]);
+  const lines = ["cudnn_sm80_implicit_gemm_", "128x128_some_shared_words_", "kernel"];
+  assert.deepEqual(nameLines(names[0]!, 26, 3, fitter), lines);
   assert.deepEqual(nameLines("gemm", 26, 3, fitter), ["gemm"]);
   for (let width = 9; width < 60; width++)
     for (let most = 1; most < 6; most++) {

@@ -20,8 +20,8 @@ export async function idleRowOf(recording: Recording, gap: Row): Promise<number 
   return row < 0 ? null : row;
 }
 
-/** The event of a thread with the largest part in a range, outermost first; among those of a name if one has it. null if
-    the thread recorded nothing then. */
+/** The event of a thread with the largest part in a range, outermost first; among those of a name if one has it. null
+    if the thread recorded nothing then. */
 export async function eventOfThread(
   recording: Recording, thread: string, range: Range, what: Value = null,
 ): Promise<EventRef | null> {
@@ -39,8 +39,8 @@ export async function eventOfThread(
   return first;
 }
 
-/** The launch of device work, the first work of a call, range or operator, or what the thread of a gap did; null if none
-    was recorded. */
+/** The launch of device work, the first work of a call, range or operator, or what the thread of a gap did; null if
+    none was recorded. */
 export async function linkOf(recording: Recording, selection: Selection): Promise<EventRef | null> {
   const details = await detailsOf(recording, selection);
   const thread = selection.table === "gap" ? details?.row.value("host_thread") : null;
