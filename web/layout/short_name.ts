@@ -95,8 +95,8 @@ function commonWords(a: readonly string[], b: readonly string[]): string[] {
   return common;
 }
 
-/** Where the words are that are not shared; what is too short to be cut belongs to them, and what is between the closest
-    of many. */
+/** Where the words are that are not shared; what is too short to be cut belongs to them, and what is between closest
+    ones of many. */
 function spansOf(text: string, shared: readonly string[]): Span[] {
   const spans: [number, number][] = [];
   let next = 0;
