@@ -1,5 +1,5 @@
 // The SQL box: text with completion. While words are offered, arrow keys choose one, Tab or Enter takes it and Escape
-// closes the list, and without one leaves the box; otherwise Tab leaves it as usual. Ctrl + Enter runs.
+// closes the list; otherwise Tab leaves the box as usual. Ctrl + Enter runs.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { completeSql, type Completion } from "../../model/search/sql_completion.ts";
@@ -45,8 +45,8 @@ export function Editor({ schema, text, onText, onRun }: Props) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       setOffered(null);
       onRun();
-    } else if (event.key === "Escape") offered === null ? box.current!.blur() : setOffered(null);
-    else if (offered === null) return;
+    } else if (offered === null) return;
+    else if (event.key === "Escape") setOffered(null);
     else if (event.key === "Tab" || event.key === "Enter") take(offered.words[active]!.text);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp")
       setActive((active + (event.key === "ArrowDown" ? 1 : offered.words.length - 1)) % offered.words.length);
