@@ -12,7 +12,7 @@ from test_tidy import BROKEN, PHONE
 from viewer_tasks import ROOT, TASKS, Hands
 
 PICTURES = os.environ.get("GPUPROF_TASK_PICTURES")
-SIZES = {1440: 900, 1920: 1080, 390: 1600} if PICTURES else {}
+SIZES = {1440: 900, 1920: 1080, 390: 1600}
 THEMES = ("light", "dark")
 
 
@@ -77,11 +77,13 @@ def test_on_a_phone_nothing_of_the_answer_is_cut(opened, program, task):
     assert page.evaluate(CUT) == page.evaluate(SCROLLED) == page.evaluate(BROKEN) == []
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", SIZES)
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: str(task.number))
-def test_a_picture_is_kept(opened, program, task, width, theme):
-    page = opened(task, viewport={"width": width, "height": SIZES[width]}, color_scheme=theme)
-    done(task, page, program, "mouse")
-    page.wait_for_timeout(700)
-    page.screenshot(path=Path(PICTURES) / f"{task.number:02}-{width}-{theme}.png")
+if PICTURES:
+
+    @pytest.mark.parametrize("theme", THEMES)
+    @pytest.mark.parametrize("width", SIZES)
+    @pytest.mark.parametrize("task", TASKS, ids=lambda task: str(task.number))
+    def test_a_picture_is_kept(opened, program, task, width, theme):
+        page = opened(task, viewport={"width": width, "height": SIZES[width]}, color_scheme=theme)
+        done(task, page, program, "mouse")
+        page.wait_for_timeout(700)
+        page.screenshot(path=Path(PICTURES) / f"{task.number:02}-{width}-{theme}.png")
