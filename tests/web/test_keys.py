@@ -4,7 +4,7 @@ import re
 
 import pytest
 from conftest import ROOT, WEB
-from drawn_sample import US, timeline
+from drawn_sample import timeline
 from waiting import reaches, window
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -178,3 +178,41 @@ def test_a_search_is_limited_and_says_by_what(visit, sample_page):
     expect(status).to_have_text("3 events, 2 names (kernels)")
     search(page).fill("krnl:gemm")
     expect(status).to_contain_text("No matches; filters are kernel: op:")
+
+
+def test_g_steps_through_the_gaps_by_their_length(visit, exported, program):
+    recording = ROOT / "tests/fixtures/nsys/h100_2gpu_1s.sqlite.zst"
+    gaps = program.report(recording, "gaps")["gaps"].rows
+    wanted = [(gap["device"], gap["start_ns"], gap["dur_ns"]) for gap in gaps]
+    assert [length for *_, length in wanted] == sorted((length for *_, length in wanted), reverse=True)
+    page = visit(exported(recording), "page=tables")
+    cell = lambda name: page.locator(f"section.details tr:has(th:text-is('{name}')) td").get_attribute("title")
+    number = lambda name: int(re.sub(r"\D", "", cell(name).split("=")[-1]))
+    shown = lambda: (number("device"), number("start"), number("duration"))
+    for key, at in [("g", 0), ("g", 1), ("g", 2), ("Shift+G", 1), ("Shift+G", 0), ("Shift+G", len(wanted) - 1), ("g", 0)]:
+        press(page, key)
+        reaches(shown, wanted[at])
+
+
+def test_l_leads_from_work_to_its_launch_and_back(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:1")
+    name = lambda: page.locator("section.details .full").inner_text()
+    kernel = reaches(name, lambda text: text != "")
+    expect(page.locator("section.details dt").first).to_have_text("launched by")
+    press(page, "l")
+    reaches(name, lambda text: text != kernel and "Launch" in text)
+    press(page, "l")
+    reaches(name, kernel)
+
+
+def test_digits_open_pages_and_are_typed_in_fields(visit, sample_page):
+    page = visit(sample_page("drawn"))
+    buttons = page.get_by_role("navigation", name="Pages").get_by_role("button")
+    for at, label in list(enumerate(buttons.all_inner_texts()))[::-1]:
+        press(page, str(at + 1))
+        expect(page.locator("nav[aria-label=Pages] [aria-current=page]")).to_have_text(label)
+    press(page, "9")
+    press(page, "/")
+    page.keyboard.type("2")
+    expect(search(page)).to_have_value("2")
+    expect(page.locator("nav[aria-label=Pages] [aria-current=page]")).to_have_text("Timeline")

@@ -22,7 +22,7 @@ BROKEN = r"""() => {
   const found = [], number = /[+−-]?\d[\d.,]* ?(?:%|ns|us|ms|s|W|J|[kMGT]?(?:i?B|Hz|FLOP)(?:\/s)?)(?![\w])/g;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode()); ) {
-    if (!node.parentElement.checkVisibility()) continue;
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest(".spoken")) continue;
     for (const match of node.data.matchAll(number)) {
       const range = document.createRange();
       range.setStart(node, match.index);
@@ -120,8 +120,6 @@ def test_numbers_stay_with_their_units_on_a_phone(visit, exported, compared, the
     for path in (exported(TRANSFORMER), exported(INPUT_BOUND), compared):
         page = visit(path, viewport=PHONE, color_scheme=theme)
         for name in page.get_by_role("navigation", name="Pages").get_by_role("button").all_inner_texts():
-            if (name, path) == ("Charts", exported(TRANSFORMER)):
-                continue
             page.get_by_role("button", name=name, exact=True).click()
             page.wait_for_selector("main :is(h1, h2)")
             reaches(lambda: page.evaluate(BROKEN), [])

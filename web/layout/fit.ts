@@ -43,19 +43,19 @@ export class Fitter {
       with a few letters before them. */
   private cutBetween(full: string, room: number, own: readonly Span[]): string | null {
     const others = [0, ...own.map(([, to]) => to)].map((from, i) => full.slice(from, own[i]?.[0]));
-    const shown = others.map(() => 0);
+    const few = Math.min(others[0]!.length, FEW);
+    const shown = others.map((_, i) => (i === 0 ? few : 0));
     const cut = (i: number) => {
       const other = others[i]!;
       return shown[i]! >= other.length ? other : other.slice(0, shown[i]) + ELLIPSIS;
     };
     const joined = () => others.map((_, i) => cut(i) + (own[i] ? full.slice(...own[i]!) : "")).join("");
     if (this.width(joined()) > room) {
-      const few = full.slice(0, Math.min(own[0]![0], FEW)) + ELLIPSIS;
-      const rest = this.fit(full.slice(own[0]![0]), room - this.width(few));
-      return rest === "" ? null : few + rest;
+      const rest = this.fit(full.slice(own[0]![0]), room - this.width(cut(0)));
+      return rest === "" ? null : cut(0) + rest;
     }
     others.forEach((other, i) => {
-      let [low, high] = [0, other.length];
+      let [low, high] = [shown[i]!, other.length];
       while (low < high) {
         shown[i] = (low + high + 1) >> 1;
         if (this.width(joined()) <= room) low = shown[i]!;

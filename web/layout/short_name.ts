@@ -26,8 +26,10 @@ export function visible(name: string): string {
 /** The places of a short name that differ from its neighbours, ascending: they are cut last. Empty: cut its end. */
 export const ownParts = (name: string): readonly Span[] => learned.get(name)?.own ?? [];
 
-const MIN_SHARED = 0.5; // of the words of a name, with those before it in the alphabet: they are of one group
+const MIN_SHARED = 0.4; // of the words of a name, with those before it in the alphabet: they are of one group
+const WORD = /[A-Za-z0-9]+/g;
 const MIN_CUT = 8; // characters: less between two places is not worth an ellipsis
+const MAX_PLACES = 3; // of a name, each with an ellipsis before it
 
 /** Makes the short names of kernels differ wherever the full ones do. */
 export function learnNames(names: readonly string[]): void {
@@ -57,10 +59,10 @@ export function learnNames(names: readonly string[]): void {
   let group: { name: string; text: string; words: string[] }[] = [];
   let shared: string[] = [];
   const close = () => {
-    for (const { name, text, words } of group) learned.set(name, { text, own: spansOf(words, shared) });
+    for (const { name, text } of group) learned.set(name, { text, own: spansOf(text, shared) });
   };
   for (const { name, text } of sorted) {
-    const words = text.match(/[A-Za-z0-9]+|[^A-Za-z0-9]/g) ?? [];
+    const words = text.match(WORD) ?? [];
     const also = commonWords(shared, words);
     const isOther = also.length < MIN_SHARED * Math.max(words.length, shared.length);
     if (isOther) close();
@@ -93,20 +95,24 @@ function commonWords(a: readonly string[], b: readonly string[]): string[] {
   return common;
 }
 
-/** Where the words are that are not shared; what is too short to be cut belongs to them. */
-function spansOf(words: readonly string[], shared: readonly string[]): Span[] {
+/** Where the words are that are not shared; what is too short to be cut belongs to them, and what is between closest
+    ones of many. */
+function spansOf(text: string, shared: readonly string[]): Span[] {
   const spans: [number, number][] = [];
-  let [at, next] = [0, 0];
-  for (const word of words) {
+  let next = 0;
+  for (const { 0: word, index: at } of text.matchAll(WORD)) {
     const last = spans.at(-1);
-    const isOwn = word !== shared[next];
-    if (!isOwn) next++;
+    if (word === shared[next]) next++;
     else if (last !== undefined && at - last[1] < MIN_CUT) last[1] = at + word.length;
     else spans.push([at < MIN_CUT ? 0 : at, at + word.length]);
-    at += word.length;
   }
   const last = spans.at(-1);
-  if (last !== undefined && at - last[1] < MIN_CUT) last[1] = at;
+  if (last !== undefined && text.length - last[1] < MIN_CUT) last[1] = text.length;
+  while (spans.length > MAX_PLACES) {
+    const gaps = spans.slice(1).map(([from], i) => from - spans[i]![1]);
+    const closest = gaps.indexOf(Math.min(...gaps));
+    spans.splice(closest, 2, [spans[closest]![0], spans[closest + 1]![1]]);
+  }
   return spans;
 }
 

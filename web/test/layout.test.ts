@@ -12,6 +12,7 @@ import { Coverage, shade } from "../layout/coverage.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit } from "../layout/hit.ts";
 import { HEAD, runs } from "../layout/scene.ts";
+import { nameLines } from "../layout/name_lines.ts";
 import { ownParts, learnNames, shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
 import { pct } from "../layout/cell_text.ts";
@@ -133,6 +134,24 @@ test("a name that is cut keeps every place that differs from its neighbours, as 
     assert.equal(new Set(cut).size, tiles.length, `${room}: ${cut}`);
     assert.ok(cut.every((text) => text.length <= room), `${room}: ${cut}`);
   }
+});
+
+test("a name in a box has as many lines as fit, and keeps what differs from its neighbours", () => {
+  const fitter = new Fitter((text) => text.length);
+  const named = (tile: string) => `cudnn_sm80_implicit_gemm_${tile}_some_shared_words_kernel`;
+  const names = ["128x128", "128x64", "64x64"].map(named);
+  learnNames(names);
+  assert.deepEqual(nameLines(names[0]!, 30, 1, fitter), [fitter.fit(names[0]!, 30, ownParts(names[0]!))]);
+  const lines = ["cudnn_sm80_implicit_gemm_", "128x128_some_shared_words_", "kernel"];
+  assert.deepEqual(nameLines(names[0]!, 26, 3, fitter), lines);
+  assert.deepEqual(nameLines("gemm", 26, 3, fitter), ["gemm"]);
+  for (let width = 9; width < 60; width++)
+    for (let most = 1; most < 6; most++) {
+      const lines = names.map((name) => nameLines(name, width, most, fitter));
+      assert.ok(lines.every((each) => each.length <= most && each.every((line) => line.length <= width)), `${width}`);
+      if (width * (most - 0.5) < 24) continue;
+      assert.equal(new Set(lines.map(String)).size, names.length, `${width} ${most}: ${lines}`);
+    }
 });
 
 test("labels fit or are omitted", () => {

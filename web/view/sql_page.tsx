@@ -51,7 +51,6 @@ function Box({ viewer, box }: { viewer: Viewer; box: SqlBox }) {
   const run = () => void (text.trim() !== "" && box.run(text));
   return (
     <>
-      <Editor schema={schema} text={text} onText={(text) => viewer.set({ sql: { text } })} onRun={run} />
       <div class="tools">
         {since === null ? (
           <button onClick={run} disabled={text.trim() === ""} title="Ctrl + Enter">Run</button>
@@ -65,6 +64,7 @@ function Box({ viewer, box }: { viewer: Viewer; box: SqlBox }) {
         </span>
         <Limits schema={schema} />
       </div>
+      <Editor schema={schema} text={text} onText={(text) => viewer.set({ sql: { text } })} onRun={run} />
       {result !== null && "problem" in result && (
         <p class="problem" role="alert">{result.problem}</p>
       )}

@@ -128,6 +128,12 @@ export class Viewer {
     this.set({ selection, ...(selection && show ? { page: "timeline" as const, view: this.showing(selection) } : {}) });
   }
 
+  /** Goes from what was highlighted to an event, which explains it and has another name. */
+  follow(event: Selection): void {
+    this.choose(event, true);
+    this.highlight([]);
+  }
+
   /** Goes to a track on the timeline. */
   showTrack(id: number): void {
     this.unrevealed = { track: id, y: 0 };

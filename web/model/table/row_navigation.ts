@@ -100,6 +100,20 @@ async function showGap(viewer: Viewer, table: ReportTable, row: number): Promise
   viewer.jump(around(range, 0.25), { page: "timeline" });
 }
 
+/** Shows the longest gap of the report; from a gap that is selected, the next longest or the one before. */
+export async function showNextGap(viewer: Viewer, by: 1 | -1): Promise<void> {
+  const { recording } = viewer;
+  const gaps = tableOf(await recording.report(), "gaps");
+  if (gaps === null || gaps.rows.length === 0)
+    return viewer.set({ problem: "The report lists no idle time of a GPU." });
+  const { selection } = viewer.state;
+  const wanted = selection && rowOfGap(recording, selection);
+  const at = wanted ? await firstRow(recording, gaps, wanted) : -1;
+  const rows = recording.rowsOf(gaps);
+  const next = at < 0 ? 0 : (at + by + rows.length) % rows.length;
+  await showGap(viewer, { ...gaps, rows: [[...(await rows.read([next]))[0]!]] }, 0);
+}
+
 /** Highlights the pieces of the cause and shows the longest gap that is mostly due to it, else its longest piece. */
 async function showCause(viewer: Viewer, report: Report, table: ReportTable, row: number): Promise<void> {
   const { recording } = viewer;

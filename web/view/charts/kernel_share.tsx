@@ -1,11 +1,13 @@
 // Treemap of kernel time by name. Names too small to see share one area.
 
+import { useMemo } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
 import { DIMMED, colorOf } from "../../layout/colors.ts";
+import { Fitter } from "../../layout/fit.ts";
+import { nameLines } from "../../layout/name_lines.ts";
 import { plural, duration, exact } from "../../layout/time_text.ts";
 import { treemap } from "../../layout/treemap.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recording/report.ts";
-import { NameText } from "../parts/name_text.tsx";
 import { KindLegend } from "../parts/kind_legend.tsx";
 import { showRow } from "../../model/table/row_navigation.ts";
 import { useFill } from "../parts/use_fill.ts";
@@ -15,7 +17,9 @@ import { ChartSection, MissingChart, NO_KERNELS, type ChartProps } from "./chart
 const HEIGHT = 300; // css pixels
 const MIN_SHARE = 0.004; // minimum share of kernel time for a separate area
 const MIN_LABEL_WIDTH = 44; // css pixels
-const MIN_TIME_WIDTH = 120;
+const LINE = 14.4; // css pixels, as in pages.css
+const MARGIN = 10; // css pixels: padding and border, left and right; above and below half of it
+const MAX_LINES = 6; // of a name
 
 interface Area {
   row: number | null; // null: all small kernels together
@@ -26,6 +30,7 @@ interface Area {
 export function KernelShare({ viewer, report }: ChartProps) {
   const [element, width] = useWidth<HTMLDivElement>();
   const fill = useFill();
+  const fitter = useMemo(fitterOfLabels, []);
   const table = tableOf(report, "kernels");
   if (table === null || table.rows.length === 0)
     return <MissingChart id="share" title="Kernel time by name" report={report} {...NO_KERNELS} />;
@@ -46,18 +51,22 @@ export function KernelShare({ viewer, report }: ChartProps) {
           const box = boxes[i]!;
           const share = pct((total / all) * 100);
           const label = `${duration(total)}, ${share}`;
+          const figure = [label, share].find((each) => fitter.width(each) <= box.width - MARGIN);
           const background = fill(row === null ? DIMMED : colorOf("kernel", name));
           const isWide = box.width > MIN_LABEL_WIDTH;
+          const room = Math.floor((box.height - MARGIN / 2) / LINE); // lines
+          const most = Math.min(room - 1 || room, MAX_LINES);
+          const lines = isWide ? nameLines(name, box.width - MARGIN, most, fitter) : [];
           return (
             <button
               key={i}
               style={{ left: px(box.x), top: px(box.y), width: px(box.width), height: px(box.height), background }}
               title={`${name}\n${exact(total)}, ${share} of kernel time`}
-              aria-label={isWide && box.height > 16 ? undefined : `${name}: ${label}`}
+              aria-label={room > 0 && lines.length > 0 ? undefined : `${name}: ${label}`}
               onClick={() => (row === null ? viewer.openTable("kernels") : void showRow(viewer, report, table, row))}
             >
-              {isWide && box.height > 16 && <NameText name={name} />}
-              {isWide && box.height > 34 && <span>{box.width > MIN_TIME_WIDTH ? label : share}</span>}
+              {room > 0 && lines.map((line, at) => <span key={at}>{line}</span>)}
+              {room > 1 && isWide && figure && <span>{figure}</span>}
             </button>
           );
         })}
@@ -65,6 +74,12 @@ export function KernelShare({ viewer, report }: ChartProps) {
       <KindLegend viewers={[viewer]} />
     </ChartSection>
   );
+}
+
+function fitterOfLabels(): Fitter {
+  const ruler = document.createElement("canvas").getContext("2d")!;
+  ruler.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return new Fitter((text) => ruler.measureText(text).width);
 }
 
 function areasOf(table: ReportTable): Area[] {

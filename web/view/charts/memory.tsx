@@ -11,6 +11,7 @@ import { reportedPart } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { axisOf, Chart, timeAxis, timeHandlers } from "./chart.tsx";
 import { MissingChart, ChartSection, type ChartProps } from "./chart_section.tsx";
+import { unbroken } from "../parts/unbroken.tsx";
 
 const TITLE = "Device memory over time";
 const HEIGHT = 180;
@@ -151,7 +152,7 @@ function Peak({ viewer, table, row }: { viewer: Viewer; table: ReportTable; row:
         {amount(peak, "bytes")} at {moment(at, 1000)}
       </button>
       {before > 0 && <>, including {amount(before, "bytes")} allocated before the recording</>}. Largest
-      allocations: {textOf(table, row, "largest") ?? "unknown"}.
+      allocations: {unbroken(textOf(table, row, "largest") ?? "unknown")}.
     </p>
   );
 }

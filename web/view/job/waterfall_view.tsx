@@ -17,6 +17,7 @@ import { useTheme } from "../page/theme_switch.tsx";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
 import { px, useWidth } from "../parts/use_width.ts";
 import { CellTip } from "./heat_tip.tsx";
+import { unbroken } from "../parts/unbroken.tsx";
 
 const LEFT = 92; // css pixels, as the heat map
 const PART_NAMES: Record<string, string> = {
@@ -122,7 +123,8 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
         {pointed && <CellTip {...pointed} width={width} />}
       </div>
       <p id="bar-readout" class="readout" role="status">
-        {own ? barText(job, picture, own) : `${missing} ${fall.bars.length} of ${job.ranks.length} ranks are shown.`}
+        {own ? unbroken(barText(job, picture, own))
+          : `${missing} ${fall.bars.length} of ${job.ranks.length} ranks are shown.`}
       </p>
       <Legend dark={theme === "dark"} />
       <p class="about">{choiceText(job, picture)}</p>

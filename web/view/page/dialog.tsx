@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** Where what had the focus is gone, because another page is shown, the page has it. */
-function focusPage(): void {
+export function focusPage(): void {
   if (document.activeElement === document.body)
     (document.querySelector<HTMLElement>("main canvas[tabindex]") ?? document.querySelector("main"))?.focus();
 }

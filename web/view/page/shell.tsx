@@ -58,8 +58,11 @@ export function Shell({ workspace }: { workspace: Workspace }) {
         {comparison === null ? <FileName viewer={viewer} /> : <Sides workspace={workspace} isBoth={Page === null} />}
         {comparison === null && <RankSelect viewer={viewer} page={name} />}
         <nav aria-label="Pages">
-          {pages.map((each) => (
-            <button key={each} aria-current={each === name ? "page" : undefined} onClick={() => viewer.openPage(each)}>
+          {pages.map((each, i) => (
+            <button
+              key={each} aria-current={each === name ? "page" : undefined} title={`${LABELS[each]} (${i + 1})`}
+              aria-keyshortcuts={String(i + 1)} onClick={() => viewer.openPage(each)}
+            >
               {LABELS[each]}
             </button>
           ))}
@@ -100,7 +103,8 @@ function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolea
 /** The dialogs that keys open on every page. */
 function Dialogs({ viewer, pages }: { viewer: Viewer; pages: readonly { page: PageName; label: string }[] }) {
   const [open, setOpen] = useState<DialogName | null>(null);
-  useEffect(() => bindGlobalKeys(viewer, setOpen), [viewer]);
+  const names = pages.map(({ page }) => page);
+  useEffect(() => bindGlobalKeys(viewer, names, setOpen), [viewer, names.join()]);
   const close = () => setOpen(null);
   if (open === "keys") return <KeyHelp onClose={close} />;
   return open === "palette" ? <Palette viewer={viewer} pages={pages} onClose={close} /> : null;

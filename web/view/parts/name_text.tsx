@@ -1,7 +1,10 @@
-// A short name on one line. Where it does not fit, what it shares with its neighbours is cut first.
+// A short name on one line. Where it does not fit, what it shares with its neighbours is cut first, except for its
+// first letters, then the end of the last part of its own.
 
 import { ownParts, shortName } from "../../layout/short_name.ts";
 import { matchOf } from "../../model/search/fuzzy.ts";
+
+const FEW = 5; // first letters that stay
 
 export function NameText({ name, typed = "" }: { name: string; typed?: string }) {
   const text = shortName(name);
@@ -9,10 +12,12 @@ export function NameText({ name, typed = "" }: { name: string; typed?: string })
   const marks = matchOf(text, typed)?.at ?? [];
   const part = (from: number, to: number, look = "") =>
     from < to && <Marked key={from} {...{ text, from, to, marks, look }} />;
-  const shared = (i: number) => part(own[i - 1]?.[1] ?? 0, own[i]?.[0] ?? text.length);
+  const head = Math.min(own[0]?.[0] ?? 0, FEW);
+  const shared = (i: number) => part(own[i - 1]?.[1] ?? head, own[i]?.[0] ?? text.length);
   return (
     <span class="name-text">
-      {own.map(([from, to], i) => [shared(i), part(from, to, "own")])}
+      {part(0, head, "head")}
+      {own.map(([from, to], i) => [shared(i), part(from, to, i + 1 < own.length ? "own" : "own last")])}
       {shared(own.length)}
     </span>
   );

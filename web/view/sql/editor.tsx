@@ -25,6 +25,9 @@ export function Editor({ schema, text, onText, onRun }: Props) {
     cursorAfter.current = null;
   }, [text]);
 
+  useLayoutEffect(() => {
+    if (matchMedia("(pointer: fine)").matches) box.current!.focus(); // a touch screen would show its keyboard
+  }, []);
   const offer = (target: HTMLTextAreaElement) => {
     onText(target.value);
     setOffered(completeSql(schema, target.value, target.selectionStart));

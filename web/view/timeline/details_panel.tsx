@@ -18,6 +18,7 @@ import type { Viewer } from "../../model/page/viewer.ts";
 import type { Value } from "../../read/column.ts";
 import { CopyButton } from "../parts/copy_button.tsx";
 import { NameText } from "../parts/name_text.tsx";
+import { unbroken } from "../parts/unbroken.tsx";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
 
 export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails: (details: Details | null) => void }) {
@@ -113,8 +114,9 @@ function linksOf(viewer: Viewer, selection: Selection, { row }: Details): Links 
   if (selection.table === "gap")
     links.cause = () => void idleRowOf(recording, row).then((idle) => viewer.openTable("idle", idle));
   if (typeof thread === "string" && recording.manifest.tracks.some((track) => track.thread === thread)) {
-    const show = (event: Selection | null) => (event === null ? viewer.goTo(selection) : viewer.choose(event, true));
-    links[column] = () => void eventOfThread(recording, thread, selection).then(show);
+    links[column] = () =>
+      void eventOfThread(recording, thread, selection, row.value("host_what")).then((event) =>
+        event === null ? viewer.goTo(selection) : viewer.follow(event));
   }
   return links;
 }
@@ -210,12 +212,14 @@ function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }
         </>
       )}
       {link("Python function", python, lengthOf)}
-      {link(submitted, work, (of, { from }) => `${duration(from - of.to)} later`)}
+      {link(submitted, work, (of, { from }) => `${duration(from - of.from)} later`)}
       {enclosing.map((event, i) => link(i === 0 ? outer : "", event, lengthOf))}
       {causes.length > 1 && (
         <>
           <dt>parts</dt>
-          <dd>{causes.map(({ cause, ns }) => `${cause} ${duration(ns)}`).join(", ")}</dd>
+          <dd>
+            <span>{unbroken(causes.map(({ cause, ns }) => `${cause} ${duration(ns)}`).join(", "))}</span>
+          </dd>
         </>
       )}
       {link("previous", previous, (of, { to }) => `${shapeText(previous)}gap ${duration(of.from - to)}`)}

@@ -1,6 +1,7 @@
 // Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Each key is declared once,
 // with what the help says about it (key_help.tsx) and what it does.
 
+import { linkOf } from "../../model/page/gap_links.ts";
 import { isKept } from "../../model/range/kept_ranges.ts";
 import { around, zoomed } from "../../model/recording/range.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
@@ -20,7 +21,7 @@ interface TimelineKey {
   keys: string; // as the help shows them
   what: string;
   /** By name of the key, with Shift+ where Shift makes a difference. Without it the key is held, or a pointer's. */
-  on?: Readonly<Record<string, (timeline: TimelineCanvas, targets: KeyTargets) => void>>;
+  on?: Readonly<Record<string, (timeline: TimelineCanvas, targets: KeyTargets) => unknown>>;
 }
 
 const showAll = ({ viewer }: TimelineCanvas): void => viewer.jump({ from: 0, to: viewer.length });
@@ -38,8 +39,12 @@ export const KEYS: readonly TimelineKey[] = [
     what: "Select the event in the row above / below",
     on: { ArrowUp: (timeline) => void acrossRows(timeline, -1), ArrowDown: (timeline) => void acrossRows(timeline, 1) },
   },
+  { keys: "L", what: "Go to the launch of the selection, or to its work; from a gap to its thread", on: { l: follow } },
   { keys: "F", what: "Zoom to the selection or the measured range", on: { f: zoomToChoice } },
-  { keys: "M", what: "Measure the selection", on: { m: measureSelection } },
+  {
+    keys: "M / Shift+M", what: "Measure the selection / what the window shows",
+    on: { m: measureSelection, "Shift+m": ({ viewer }) => viewer.set({ range: viewer.state.view }) },
+  },
   { keys: "S", what: "Keep the measured range, unless it is kept (tap; hold to zoom out)" },
   { keys: "0", what: "Show the whole recording", on: { 0: showAll } },
   { keys: "C", what: "Mark the critical path", on: { c: (_, targets) => targets.togglePath?.() } },
@@ -162,6 +167,15 @@ function glide(timeline: TimelineCanvas, held: ReadonlySet<string>, passed: numb
 function zoomToChoice({ viewer }: TimelineCanvas): void {
   const chosen = viewer.state.selection ?? viewer.state.range;
   if (chosen) viewer.jump(around(chosen));
+}
+
+async function follow({ viewer }: TimelineCanvas): Promise<void> {
+  const { selection } = viewer.state;
+  if (selection === null) return;
+  const link = await linkOf(viewer.recording, selection);
+  if (viewer.state.selection !== selection) return; // something else was selected since
+  if (link !== null) viewer.follow(link);
+  else viewer.set({ problem: "No launch, work or thread is recorded for this event." });
 }
 
 function measureSelection({ viewer }: TimelineCanvas): void {
