@@ -85,3 +85,20 @@ def test_simulated_servers():
         total += counts
         assert not any(counts[name] for name in counts if name.endswith(("confidently wrong", "ranges: wrong", "of training"))), told
     assert total["iterations with ranges: right"] == 8
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_steps_of_a_text_have_the_work_that_they_launched(program, tmp_path, ahead):
+    """A host that runs ahead launches the work of a step before the device begins with it: the time of the range holds other steps' work."""
+    engine = simulated.Engine("a text")
+    engine.dialect, engine.ahead, engine.dummies, engine.collectives, engine.drafted, engine.host_sampling = "context", ahead, False, False, 0, False
+    engine.run()
+    (tmp_path / "trace.json").write_text(simulated.document(engine, True))
+    found = program.report(tmp_path / "trace.json", "iterations", "steps", "--step-range", "execute_context_0(0)*")
+    decoding = [row for row in found["iterations"].rows if row["annotation"].startswith("execute_context_0(0)")]
+    assert decoding and len(decoding) < len(found["iterations"].rows)
+    assert [row["step"] for row in found["steps"].rows] == [row["annotation"] for row in decoding]
+    exactly = program.report(tmp_path / "trace.json", "steps", "--step-range", decoding[0]["annotation"])
+    assert {row["step"] for row in exactly["steps"].rows} == {decoding[0]["annotation"]}
+    refused = program.run("report", tmp_path / "trace.json", "steps", "--step-range", "execute_context_9*")
+    assert refused.status == 2 and "no range or operator of this recording has this name" in refused.errors[0]
