@@ -34,6 +34,7 @@ struct PhaseTotals {
     bool steady = false;  // only of the steady part; else of all iterations
     std::size_t count = 0;
     DurNs wall = 0, p50 = 0, p95 = 0, own_busy = 0;
+    DurNs cut = 0;     // of the unknown part: the host waits for work that is not in the recording
     double share = 0;  // of the wall time of all phases of the engine, in percent
     std::optional<std::int64_t> tokens, output_tokens, requests_p50;  // absent if unknown in one of them
     std::array<DurNs, kPhaseParts> parts{};
@@ -43,7 +44,7 @@ struct PhaseTotals {
     std::optional<double> intensity;
 
     DurNs part(PhasePart which) const { return parts[static_cast<std::size_t>(which)]; }
-    PhasePart largest() const;
+    PhasePart largest() const;  // without `cut`
 };
 
 struct ServingPhases {
