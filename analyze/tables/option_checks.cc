@@ -167,7 +167,7 @@ Status check_names(const Trace& trace, const Options& options) {
     if (!options.step_range.empty()) {
         std::vector<std::string_view> names = names_in_tables(trace, trace.range());
         for (std::string_view name : names_in_tables(trace, trace.op())) names.push_back(name);
-        if (!has_name(names, options.step_range))
+        if (std::none_of(names.begin(), names.end(), [&](auto name) { return matches_glob(options.step_range, name); }))
             return nothing_named(AnalysisOption::step_range, "range or operator", options.step_range, names);
     }
     if (!options.input_range.empty()) {

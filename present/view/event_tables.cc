@@ -1,5 +1,9 @@
 #include "present/view/event_tables.h"
 
+#include <unordered_map>
+
+#include "analyze/facts/host/code_places.h"
+#include "analyze/facts/host/graph_origins.h"
 #include "analyze/facts/idle/gaps.h"
 #include "io/exporters/column_views.h"
 
@@ -8,6 +12,8 @@ namespace {
 
 constexpr ColumnSpec kLane{"lane", ColumnType::I32, Unit::none, "Index of the lane that shows it."};
 constexpr ColumnSpec kLaunch{"launch", ColumnType::I64, Unit::none, "Row in api_call of the call that submitted it."};
+constexpr ColumnSpec kCapturedIn{"captured_in", ColumnType::Str, Unit::none,
+                                 "Operator, module, line and range in which its node of a CUDA graph was captured."};
 constexpr ColumnSpec kWorkTable{"work_table", ColumnType::Str, Unit::none, "Table of the first work it submitted."};
 constexpr ColumnSpec kWorkRow{"work_row", ColumnType::I64, Unit::none, "Row of the first work it submitted."};
 constexpr ColumnSpec kWorkCount{"work_count", ColumnType::I64, Unit::count, "Device ops it submitted."};
@@ -38,6 +44,25 @@ void show_launches(EventTable& table, const PodVector<Row>& launches) {
         if (launches[row] != kNoRow) launch.set(row, launches[row]);
     launch.pad(table.rows);
     show(table, kLaunch, launch);
+}
+
+// Where kernels of CUDA graphs were captured, as in the analysis `graph_nodes`.
+void show_captures(EventTable& table, const Facts& facts, StringPool& strings) {
+    const GraphOrigins& origins = facts.get<GraphOrigins>();
+    if (!origins.any()) return;
+    std::unordered_map<Row, StringId> places;  // by origin
+    Column<StringId>& column = own(table.own_texts);
+    for (Row row = 0; row < table.rows; ++row) {
+        Row origin = origins.of_kernel(facts.trace(), row);
+        if (origin == kNoRow) continue;
+        auto [place, is_new] = places.try_emplace(origin, kNoString);
+        if (is_new)
+            if (std::string text = facts.get<CodePlaces>().of_graph_node(facts, origin); !text.empty())
+                place->second = strings.intern(text);
+        if (place->second != kNoString) column.set(row, place->second);
+    }
+    column.pad(table.rows);
+    show(table, kCapturedIn, column);
 }
 
 // The inverse of launches: for each call, its first device op and their number.
@@ -139,7 +164,10 @@ std::vector<EventTable> event_tables(const Facts& facts, const Scene& scene, Str
     std::vector<EventTable> all;
     each_slice_table(tables, [&](SliceTable which, const auto& rows) {
         EventTable table = recorded(rows, scene.lane_of[static_cast<std::size_t>(which)]);
-        if (which == SliceTable::kernel) show_launches(table, trace.links().kernel_launch);
+        if (which == SliceTable::kernel) {
+            show_launches(table, trace.links().kernel_launch);
+            show_captures(table, facts, strings);
+        }
         if (which == SliceTable::memcpy) show_launches(table, trace.links().memcpy_launch);
         if (which == SliceTable::memset) show_launches(table, trace.links().memset_launch);
         if (which == SliceTable::api_call) show_work(table, trace, strings);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyze/facts/steps/iterations.h"
 #include "core/base/text/json_writer.h"
 #include "core/base/text/shell_words.h"
 #include "present/answer/analyses.h"
@@ -241,6 +242,7 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
         json.end_object();
     }
     json.end_array();
+    json.member("iterations", static_cast<std::int64_t>(parts.facts.get<Iterations>().all.size()));
     json.member("blob_count", static_cast<std::int64_t>(parts.blobs.size()));
 }
 

@@ -48,6 +48,7 @@ std::string_view name_of(SliceTable table) {
         case SliceTable::busy: return "busy";
         case SliceTable::thread_state: return "thread_state";
         case SliceTable::communication: return "communication";
+        case SliceTable::iteration: return "iteration";
         case SliceTable::critical_path: return "critical_path";
         case SliceTable::none: break;
     }

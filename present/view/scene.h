@@ -3,7 +3,7 @@
 //
 //   process > thread > state, python ranges, operators, calls; Python calls nest deeply and have their own track
 //   process > counter                CPUs in use
-//   device > busy, idle, communication, stream, annotations, counter; stream > counter: ops in its queue
+//   device > iterations, busy, idle, communication, stream, annotations, counter; stream > counter: ops in its queue
 //
 // Slices of one lane are in time order and do not overlap; neither do slices of lanes that share a row.
 #pragma once
@@ -44,10 +44,11 @@ namespace gpuprof::inline view {
 
 #define GPUPROF_SLICE_TABLE_VALUE(table, label) table,
 enum class SliceTable : std::uint8_t {
-    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next four are computed, not tables of a trace
+    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next five are computed, not tables of a trace
     busy,
     thread_state,
     communication,
+    iteration,
     critical_path,
     none
 };

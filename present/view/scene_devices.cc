@@ -9,6 +9,7 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/stream_work.h"
+#include "analyze/facts/steps/iterations.h"
 #include "present/view/scene.h"
 
 namespace gpuprof::inline view {
@@ -94,6 +95,7 @@ private:
 
     void add_device(std::int32_t device) {
         std::int32_t parent = scene_.add_track({-1, "device", name_of_device(device), device});
+        add_iterations(device, parent);
         add_busy(device, parent);
         add_idle(device, parent);
         add_communication(device, parent);
@@ -112,6 +114,31 @@ private:
         }
         for (const Counter& counter : counters_)
             if (counter.device == device) add_counter(counter, parent, scene_);
+    }
+
+    // The wall time of each engine step of a server: a track per worker, a lane per phase.
+    void add_iterations(std::int32_t device, std::int32_t parent) {
+        const Iterations& found = facts_.get<Iterations>();
+        bool several = std::count_if(found.engines.begin(), found.engines.end(),
+                                     [&](const Engine& each) { return each.device == device; }) > 1;
+        for (std::size_t engine = 0; engine < found.engines.size(); ++engine) {
+            if (found.engines[engine].device != device) continue;
+            std::map<ServingPhase, Lane> lanes;
+            for (const Iteration& it : found.all)
+                if (it.engine == engine && it.has_times() && it.wall() > 0)
+                    lanes[it.phase()].slices.push_back({it.begin, it.wall(), kNoString, kNoRow});
+            if (lanes.empty()) continue;
+            std::string name = "iterations";
+            if (StringId process = found.engines[engine].process; several && process != kNoString)
+                name += fmt::format(", process {}", trace_.text(process));
+            std::int32_t track = scene_.add_track({parent, "iterations", std::move(name), device});
+            for (auto& [phase, lane] : lanes) {
+                lane.track = static_cast<std::uint32_t>(track);
+                lane.table = SliceTable::iteration;
+                lane.label = name_of(phase);
+                scene_.add_lane(std::move(lane));
+            }
+        }
     }
 
     void add_busy(std::int32_t device, std::int32_t parent) {

@@ -23,6 +23,7 @@ RECORDINGS = {
     "memory snapshot": ((FIXTURES / "memory/growth.snapshot.pickle.gz",), NO_STEPS),
     "counters": ((FIXTURES / "ncu/kernels.raw.csv.gz",), ["Overview", "Kernels", "Tables", "SQL"]),
     "source lines": ((FIXTURES / "instructions/samples.gpuprof",), ["Overview", "Kernels", "Tables", "SQL"]),
+    "server": ((ROOT / "examples/serving/rank0.trace.json.gz",), [*ONE[:2], "Phases", *ONE[2:]]),
     "pair": (PAIR, ["Comparison", *ONE]),
 }
 

@@ -2,7 +2,7 @@
 // name stands out by chance, and text on them has sufficient contrast (a test computes it).
 
 import {
-  CAUSES, codeOfKind, CRITICAL, DIMMED, FIRST_HOST, FIRST_HUE, HOST_HUES, HUES, KINDS, LOADING, SHADES, WORK,
+  CAUSES, codeOfKind, CRITICAL, DIMMED, FIRST_HOST, FIRST_HUE, HOST_HUES, HUES, KINDS, LOADING, PHASES, SHADES, WORK,
 } from "../layout/colors.ts";
 
 export type Rgb = readonly [number, number, number];
@@ -38,6 +38,8 @@ export function oklch(lightness: number, chroma: number, hue: number): Rgb {
   return [red!, green!, blue!];
 }
 
+const PHASE_HUES = [55, 250, 155, 310, 5, 100, 0];
+
 function fills(lightness: number, chroma: number, quiet: Rgb, critical: Rgb): Rgb[] {
   const out: Rgb[] = [];
   for (let i = 0; i < HUES; i++) out[FIRST_HUE + i] = oklch(lightness, chroma, 20 + (i * 360) / HUES);
@@ -47,9 +49,13 @@ function fills(lightness: number, chroma: number, quiet: Rgb, critical: Rgb): Rg
       out[codeOfKind(at, shade)] = oklch(lightness, kind === "other" ? 0.02 : chroma * 1.1, hue + (shade - 1) * 11);
   });
   for (let i = 0; i < HOST_HUES; i++) out[FIRST_HOST + i] = oklch(lightness, chroma * 0.4, 10 + (i * 360) / HOST_HUES);
-  // Causes: warm to cold, unknown grey; letters and patterns distinguish them without colour.
+  // Causes: warm to cold, then between these, unknown grey; letters and patterns distinguish them without colour.
   CAUSES.forEach((cause, i) => {
-    out[cause.code] = oklch(lightness, cause.letter === "?" ? 0.01 : chroma * 1.15, 40 + i * 33);
+    const hue = 40 + i * 33 + (i < 11 ? 0 : 14);
+    out[cause.code] = oklch(lightness, cause.letter === "?" ? 0.01 : chroma * 1.15, hue);
+  });
+  PHASES.forEach((phase, i) => {
+    out[phase.code] = oklch(lightness, phase.letter === "?" || phase.letter === "0" ? 0.02 : chroma, PHASE_HUES[i]!);
   });
   out[WORK] = oklch(lightness, chroma, 250);
   out[DIMMED] = quiet;

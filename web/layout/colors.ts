@@ -15,6 +15,7 @@ export const FIRST_KIND = 40; // of work, SHADES of each
 export const SHADES = 3;
 export const FIRST_HOST = 64;
 export const HOST_HUES = 8;
+export const FIRST_PHASE = 72; // of engine steps
 export const EDGE = 0x80; // added to a code for the first pixel of a slice, which is a shade darker
 
 export interface Cause {
@@ -36,6 +37,7 @@ const LETTERS: readonly [name: string, letter: string][] = [
   ["nothing submitted", "N"],
   ["unrecorded work", "U"],
   ["waiting for work", "Z"],
+  ["graph", "G"],
   ["unknown", "?"],
 ];
 
@@ -45,6 +47,26 @@ export const CAUSES: readonly Cause[] = LETTERS.map(([name, letter], i) => ({ na
 export function causeOf(name: string): Cause {
   const known = CAUSES.find((cause) => cause.name === name);
   return known ?? { name, letter: name.slice(0, 1).toUpperCase() || "?", code: CAUSES[CAUSES.length - 1]!.code };
+}
+
+const PHASE_LETTERS: readonly [name: string, letter: string][] = [
+  ["prefill", "P"],
+  ["decode", "D"],
+  ["mixed", "M"],
+  ["verify", "V"],
+  ["draft", "F"],
+  ["dummy", "0"],
+  ["unknown", "?"],
+];
+
+/** Phases of the engine steps of a server, as documents name them. */
+export const PHASES: readonly Cause[] =
+  PHASE_LETTERS.map(([name, letter], i) => ({ name, letter, code: FIRST_PHASE + i }));
+
+/** The phase of this name; an unlisted one, such as "empty", has the colour of "unknown" and no letter. */
+export function phaseOf(name: string): Cause {
+  const known = PHASES.find((phase) => phase.name === name);
+  return known ?? { ...PHASES[PHASES.length - 1]!, name, letter: "" };
 }
 
 /** Kinds of work, as documents name them. */

@@ -12,7 +12,7 @@ import type { Values } from "../model/recording/values.ts";
 import { answerBands } from "./answer_bands.ts";
 import { pathBands, pathLinks } from "./critical_path.ts";
 import {
-  causeOf, colorOf as colorOfEvent, DIMMED, EDGE, EXPOSED, HIDDEN, NOTHING, WORK, type Cause,
+  causeOf, colorOf as colorOfEvent, DIMMED, EDGE, EXPOSED, HIDDEN, NOTHING, phaseOf, WORK, type Cause,
 } from "./colors.ts";
 import { Coverage } from "./coverage.ts";
 import type { Area, Arrow, Box, Busy, Label, Scene, Strips } from "./display.ts";
@@ -108,7 +108,7 @@ function laneView(frame: FrameInput, source: SceneSource): LaneView {
     if (lane.table === "gap" && lane.label !== null)
       return causes && !has(lane.label) ? DIMMED : causeOf(lane.label).code;
     if (lane.table === "busy") return WORK;
-    if (lane.table === "communication") return partOf(lane).code;
+    if (isNamed(lane)) return partOf(lane).code;
     const id = name === NO_NAME && lane.label !== null ? (source.strings.idOf(lane.label) ?? NO_NAME) : name;
     if (highlight !== null && !(highlight.has(id) && isOn(filter, lane) && passes(duration))) return DIMMED;
     const key = `${lane.table} ${id}`;
@@ -192,11 +192,15 @@ function addLabels(
 
 type Row = { top: number; lanes: Lane[] };
 
-/** Whether the lane is one part of what its track divides: a cause of idle time, exposed or hidden communication. */
-const isNamed = (lane: Lane): boolean => lane.table === "gap" || lane.table === "communication";
+const NAMED = new Set(["gap", "communication", "iteration"]);
+
+/** Whether the lane is one part of what its track divides: a cause of idle time, exposed or hidden communication, a
+    phase of engine steps. */
+const isNamed = (lane: Lane): boolean => NAMED.has(lane.table);
 
 function partOf({ table, label }: Lane): Cause {
   if (table === "gap") return causeOf(label ?? "");
+  if (table === "iteration") return phaseOf(label ?? "");
   return { name: label ?? "", letter: "", code: label === "exposed" ? EXPOSED : HIDDEN };
 }
 

@@ -49,6 +49,8 @@ struct Iteration {
     DurNs wall() const { return gpu.end > begin ? gpu.end - begin : 0; }
     DurNs idle() const { return idle_before + idle_graph + idle_inside; }
     ServingPhase phase() const { return batch.phase; }
+    // Whether the times of its device work are known.
+    bool has_times() const { return ran && mode != GraphMode::opaque; }
     bool has_requests() const { return batch.phase != ServingPhase::dummy && batch.phase != ServingPhase::empty; }
 };
 

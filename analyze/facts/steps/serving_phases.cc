@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "analyze/facts/activity.h"
+#include "analyze/facts/idle/waits.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/facts/stat.h"
 
@@ -20,11 +22,32 @@ std::vector<std::array<DurNs, kBounds>> kernel_times(const Facts& facts, const I
     return times;
 }
 
+// Longer than any pause between two ops that are queued while the host waits for them; the two cut recordings of SGLang
+// (MI300X) wait 463 and 493 ms.
+constexpr DurNs kCutWait = 100'000;
+
+// Idle time in the first iteration of a recording while the host waits for the device: it waits for work that began before the
+// recording, or was cut out of it, so whether the device was idle is unknown.
+DurNs waits_for_cut_work(const Facts& facts, const Iterations& found, const Iteration& it) {
+    const Engine& engine = found.engines[it.engine];
+    const Waits& waits = facts.get<Waits>();
+    auto of = waits.of_thread.find(engine.thread);
+    if (!it.first || of == waits.of_thread.end()) return 0;
+    IntervalSet idle = intersect(of->second, IntervalSet{{it.begin, it.gpu.end}});
+    for (const DeviceActivity& device : facts.get<Activity>().devices)
+        if (device.device == engine.device) idle = subtract(idle, device.busy);
+    DurNs waited = 0;
+    for (const Interval& each : idle) waited += each.length() >= kCutWait ? each.length() : 0;
+    return std::min(waited, it.idle_inside);
+}
+
 // Wall time is idle or busy; what is busy with kernels of this iteration is divided by their durations, because kernels overlap.
-void add_parts(const Iteration& it, const std::array<DurNs, kBounds>& kernels, PhaseTotals& to) {
+void add_parts(const Iteration& it, const std::array<DurNs, kBounds>& kernels, DurNs cut, PhaseTotals& to) {
     auto add = [&](PhasePart part, DurNs time) { to.parts[static_cast<std::size_t>(part)] += time; };
     add(PhasePart::host_between, it.idle_before);
-    add(PhasePart::host_inside, it.idle_inside);
+    add(PhasePart::host_inside, it.idle_inside - cut);
+    add(PhasePart::unknown, cut);
+    to.cut += cut;
     add(PhasePart::graph_gaps, it.idle_graph);
     add(PhasePart::communication, it.exposed_comm);
     DurNs busy = std::max<DurNs>(0, it.wall() - it.idle() - it.exposed_comm);
@@ -57,8 +80,8 @@ std::optional<std::int64_t> output_of(const std::vector<Iteration>& all, std::si
     return std::nullopt;  // verify: accepted tokens are not recorded; prefill: chunks of prompts have no output
 }
 
-PhaseTotals totals_of(const Iterations& found, const std::vector<std::array<DurNs, kBounds>>& kernels,
-                      const std::vector<std::size_t>& of) {
+PhaseTotals totals_of(const Facts& facts, const Iterations& found,
+                      const std::vector<std::array<DurNs, kBounds>>& kernels, const std::vector<std::size_t>& of) {
     PhaseTotals to;
     const Iteration& any = found.all[of.front()];
     to.engine = any.engine;
@@ -83,7 +106,7 @@ PhaseTotals totals_of(const Iterations& found, const std::vector<std::array<DurN
         comms.push_back(it.exposed_comm);
         to.wall += it.wall();
         to.own_busy += it.own_busy;
-        add_parts(it, kernels[i], to);
+        add_parts(it, kernels[i], waits_for_cut_work(facts, found, it), to);
     }
     to.kernels = all_kernels / static_cast<double>(of.size());
     if (!walls.empty()) {
@@ -106,7 +129,9 @@ std::string_view name_of(PhasePart part) {
 }
 
 PhasePart PhaseTotals::largest() const {
-    return static_cast<PhasePart>(std::max_element(parts.begin(), parts.end()) - parts.begin());
+    std::array<DurNs, kPhaseParts> of_its_own = parts;
+    of_its_own[static_cast<std::size_t>(PhasePart::unknown)] -= cut;
+    return static_cast<PhasePart>(std::max_element(of_its_own.begin(), of_its_own.end()) - of_its_own.begin());
 }
 
 ServingPhases ServingPhases::make(const Facts& facts) {
@@ -122,7 +147,7 @@ ServingPhases ServingPhases::make(const Facts& facts) {
     ServingPhases phases;
     std::map<std::pair<std::size_t, bool>, DurNs> whole;
     for (auto& [key, of] : rows) {
-        PhaseTotals& to = phases.totals.emplace_back(totals_of(found, kernels, of));
+        PhaseTotals& to = phases.totals.emplace_back(totals_of(facts, found, kernels, of));
         to.steady = !std::get<1>(key);
         whole[{to.engine, to.steady}] += to.wall;
     }

@@ -35,6 +35,7 @@ struct PhaseTotals {
     bool steady = false;  // only of the steady part; else of all iterations
     std::size_t count = 0;
     DurNs wall = 0, p50 = 0, p95 = 0, own_busy = 0;
+    DurNs cut = 0;     // of the unknown part: the host waits for work that is not in the recording
     double share = 0;  // of the wall time of all phases of the engine, in percent
     std::optional<std::int64_t> tokens, output_tokens, requests_p50;  // absent if unknown in one of them
     std::array<DurNs, kPhaseParts> parts{};
@@ -47,7 +48,7 @@ struct PhaseTotals {
     std::optional<std::pair<double, double>> tokens_per_s_of_twice;
 
     DurNs part(PhasePart which) const { return parts[static_cast<std::size_t>(which)]; }
-    PhasePart largest() const;
+    PhasePart largest() const;  // without `cut`
 };
 
 // Sets tokens_per_s_of_twice (larger_batch.cc).

@@ -7,6 +7,7 @@
 
 #include "analyze/facts/steps/iterations.h"
 #include "core/base/text/ascii.h"
+#include "core/base/text/pattern.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -115,11 +116,16 @@ Steps numbered_steps(const Trace& trace) {
     return best_of(families, 1);
 }
 
+// A name that is exactly `wanted` comes before all that match it as a glob.
 Steps named_steps(const Trace& trace, const std::string& wanted) {
     Families families;
-    auto family = [&](std::string_view name) { return name == wanted ? wanted : std::string(); };
-    gather(trace, trace.range(), families, family);
-    if (families.empty()) gather(trace, trace.op(), families, family);
+    for (bool exactly : {true, false}) {
+        auto family = [&](std::string_view name) {
+            return (exactly ? name == wanted : matches_glob(wanted, name)) ? wanted : std::string();
+        };
+        if (families.empty()) gather(trace, trace.range(), families, family);
+        if (families.empty()) gather(trace, trace.op(), families, family);
+    }
     Steps found = best_of(families, 1);
     if (found.steps.empty()) found.note = fmt::format("No range or operator named '{}' found.", wanted);
     return found;
@@ -140,18 +146,26 @@ Steps look_like_steps(const Trace& trace) {
     return found;
 }
 
-// The iterations of the engine that launches most, of a server of language models.
-Steps engine_steps(const Facts& facts) {
+// The iterations of the engine that launches most, of a server of language models; only those marked by a range that is
+// called `wanted`, or matches it, unless it is empty.
+Steps engine_steps(const Facts& facts, const std::string& wanted) {
     const Iterations& found = facts.get<Iterations>();
     std::vector<std::size_t> ran(found.engines.size());
-    for (const Iteration& each : found.all) ran[each.engine] += each.kernels + each.graph_launches;
-    if (found.all.empty()) return {};
+    bool any = false, exactly = false;
+    for (const Iteration& each : found.all) {
+        std::string_view name = each.name == kNoString ? std::string_view() : facts.trace().text(each.name);
+        exactly = exactly || name == wanted;
+        any = any || wanted.empty() || matches_glob(wanted, name);
+        ran[each.engine] += each.kernels + each.graph_launches;
+    }
+    if (!any) return {};
     auto most = static_cast<std::size_t>(std::max_element(ran.begin(), ran.end()) - ran.begin());
     Steps steps;
     for (const Iteration& each : found.all) {
         if (each.engine != most || !(each.ran || each.graph_launches > 0)) continue;
         std::string name =
             each.name == kNoString ? std::to_string(each.number + 1) : std::string(facts.trace().text(each.name));
+        if (!wanted.empty() && !(exactly ? name == wanted : matches_glob(wanted, name))) continue;
         steps.steps.push_back({std::move(name), each.host_start, each.next});
     }
     steps.thread = found.engines[most].thread;
@@ -191,8 +205,8 @@ Steps Steps::make(const Facts& facts) { return find_steps(facts); }
 
 Steps find_range_steps(const Facts& facts) {
     const std::string& wanted = facts.options().step_range;
-    if (!wanted.empty()) return named_steps(facts.trace(), wanted);
-    Steps found = engine_steps(facts);
+    Steps found = engine_steps(facts, wanted);
+    if (!wanted.empty()) return found.steps.empty() ? named_steps(facts.trace(), wanted) : found;
     if (found.steps.empty()) found = profiler_steps(facts.trace());
     if (found.steps.empty()) found = numbered_steps(facts.trace());
     if (found.steps.empty()) found = look_like_steps(facts.trace());

@@ -29,7 +29,7 @@ struct IterationsRow {
 // Device times of a step whose graphs were not recorded are unknown.
 template <class Value>
 std::optional<Value> if_ran(const IterationsRow& r, Value value) {
-    return r.it.ran && r.it.mode != GraphMode::opaque ? std::optional(value) : std::nullopt;
+    return r.it.has_times() ? std::optional(value) : std::nullopt;
 }
 
 constexpr auto kIterationsColumns = columns_of<IterationsRow>({

@@ -71,7 +71,8 @@ constexpr auto kPhasesColumns = columns_of<PhasesRow>({
      [](auto& r) { return if_any(r, r.of.part(PhasePart::host_between)); }},
     {"idle_graph_ns", CellType::integer, Unit::ns, "Idle time between the nodes of launched CUDA graphs.",
      [](auto& r) { return if_any(r, r.of.part(PhasePart::graph_gaps)); }},
-    {"idle_inside_ns", CellType::integer, Unit::ns, "The other idle time between ops: launches.",
+    {"idle_inside_ns", CellType::integer, Unit::ns,
+     "The other idle time between ops: launches. Without waits for work before the recording.",
      [](auto& r) { return if_any(r, r.of.part(PhasePart::host_inside)); }},
     {"exposed_comm_p50_ns", CellType::integer, Unit::ns, "Median time in collectives that no other kernel overlaps.",
      [](auto& r) { return r.of.exposed_comm_p50; }},
@@ -96,8 +97,10 @@ Result<ResultTable> phases_table(const Facts& facts) {
     table.handle_prefix = "ph";
     table.wanted = {"part", "phase", "count", "wall_p50_ns", "share_pct", "tokens_per_s", "busy_pct", "verdict"};
     bool steady = false, prompts = false;
+    DurNs cut = 0;
     for (const PhaseTotals& of : phases.totals) {
         steady = steady || of.steady;
+        if (!of.steady) cut += of.cut;
         prompts = prompts || of.phase == ServingPhase::prefill || of.phase == ServingPhase::mixed;
         table.add(kPhasesColumns, {facts.trace(), of, iterations.engines[of.engine]});
     }
@@ -108,6 +111,11 @@ Result<ResultTable> phases_table(const Facts& facts) {
     else if (!steady)
         table.notes.push_back(fmt::format("No steady state: {}; everything is measured over all of them.",
                                           readable_count(iterations.all.size(), "iteration")));
+    if (cut > 0)
+        table.notes.push_back(
+            fmt::format("In the first iteration the host waits {} for work that began before the "
+                        "recording: whether the GPU was idle then is unknown.",
+                        readable_duration(cut)));
     if (prompts)
         table.notes.push_back(
             "Which prompts end in a step is not recorded, so output tokens of prefill and mixed steps "

@@ -36,6 +36,26 @@ Result<Pattern> Pattern::compile(const std::string& text) {
     return pattern;
 }
 
+bool matches_glob(std::string_view glob, std::string_view text) {
+    std::size_t at = 0, taken = 0;                        // in the glob and the text
+    std::size_t star = std::string_view::npos, from = 0;  // the last *, and where in the text its rest is tried
+    while (taken < text.size()) {
+        if (at < glob.size() && glob[at] == '*') {
+            star = at++;
+            from = taken;
+        } else if (at < glob.size() && glob[at] == text[taken]) {
+            ++at;
+            ++taken;
+        } else if (star != std::string_view::npos) {
+            at = star + 1;
+            taken = ++from;
+        } else {
+            return false;
+        }
+    }
+    return glob.find_first_not_of('*', at) == std::string_view::npos;
+}
+
 bool Pattern::matches(std::string_view text) const {
     return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
 }

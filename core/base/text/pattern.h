@@ -14,6 +14,10 @@ class RE2;
 
 namespace gpuprof::inline base {
 
+// Whether the whole text is `glob`, in which each * stands for any characters, also none. There is no escape: names such as
+// `step[DECODE bs=8]` have every other special character of shells.
+bool matches_glob(std::string_view glob, std::string_view text);
+
 class Pattern {
 public:
     // Why a text is no pattern: "the pattern exceeds 1,000 bytes", or "invalid pattern 'TEXT': REASON".

@@ -119,3 +119,43 @@ def test_phases_by_functions_of_sglang(tmp_path):
     done = subprocess.run([BINARY, "report", file, "iterations", "--format", "json", "--limit", "0"], capture_output=True, text=True, check=True)
     rows = simulated.rows_of(json.loads(done.stdout))
     assert [(row["source"], row["phase"]) for row in rows] == [("frames", phase) for phase in STEPS]
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_steps_of_a_text_have_the_work_that_they_launched(program, tmp_path, ahead):
+    """A host that runs ahead launches the work of a step before the device begins with it: the time of the range holds other steps' work."""
+    engine = simulated.Engine("a text")
+    engine.dialect, engine.ahead, engine.dummies, engine.collectives, engine.drafted, engine.host_sampling = "context", ahead, False, False, 0, False
+    engine.run()
+    (tmp_path / "trace.json").write_text(simulated.document(engine, True))
+    found = program.report(tmp_path / "trace.json", "iterations", "steps", "--step-range", "execute_context_0(0)*")
+    decoding = [row for row in found["iterations"].rows if row["annotation"].startswith("execute_context_0(0)")]
+    assert decoding and len(decoding) < len(found["iterations"].rows)
+    assert [row["step"] for row in found["steps"].rows] == [row["annotation"] for row in decoding]
+    exactly = program.report(tmp_path / "trace.json", "steps", "--step-range", decoding[0]["annotation"])
+    assert {row["step"] for row in exactly["steps"].rows} == {decoding[0]["annotation"]}
+    refused = program.run("report", tmp_path / "trace.json", "steps", "--step-range", "execute_context_9*")
+    assert refused.status == 2 and "no range or operator of this recording has this name" in refused.errors[0]
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_step_cut_out_of_a_recording_does_not_blame_the_host_for_work_that_was_cut_out_too(program, tmp_path, waits):
+    """The host runs ahead: after the first copy it waits 100 ms for the step before, of which nothing is in the file."""
+    host = {"pid": 1, "tid": 1}
+    events = [{"ph": "X", "cat": "user_annotation", "name": "step[DECODE bs=32]", "ts": 0, "dur": 100_400, **host},
+              {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "ts": 1, "dur": 5, **host, "args": {"correlation": 1}},
+              {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "ts": 10, "dur": 2,
+               "args": {"correlation": 1, "device": 0, "stream": 7, "bytes": 128}}]
+    if waits:
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize", "ts": 20, "dur": 100_000, **host, "args": {"correlation": 2}})
+    for i in range(40):
+        at = 100_030 + 9 * i
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": at, "dur": 4, **host, "args": {"correlation": 10 + i}})
+        events.append({"ph": "X", "cat": "kernel", "name": f"ampere_bf16_gemm_{i % 4}", "pid": 0, "tid": 7, "ts": at + 5, "dur": 8,
+                       "args": {"correlation": 10 + i, "device": 0, "stream": 7}})
+    (tmp_path / "trace.json").write_text(json.dumps({"deviceProperties": [simulated.DEVICE], "traceEvents": events}))
+    found = program.report(tmp_path / "trace.json", "iterations", "phases")
+    (step,), (phase,) = found["iterations"].rows, found["phases"].rows
+    assert step["idle_ns"] > 100_000_000, "what the table of iterations defines stays"
+    assert (phase["verdict"], phase["idle_inside_ns"] < 1_000_000) == (("memory bandwidth", True) if waits else ("host inside", False))
+    assert any("whether the GPU was idle then is unknown" in note for table in found.document["tables"] for note in table["notes"]) == waits

@@ -21,6 +21,17 @@ TEST(Pattern, IgnoresCaseIfAsked) {
     EXPECT_FALSE(Pattern::compile("GeMM")->matches("sgemm"));
 }
 
+TEST(Glob, StandsForTheWholeText) {
+    for (std::string_view glob :
+         {"step[DECODE bs=*]", "*DECODE*", "*", "step*=*]", "s*p[DECODE bs=32]", "step[DECODE bs=32]**"})
+        EXPECT_TRUE(matches_glob(glob, "step[DECODE bs=32]")) << glob;
+    for (std::string_view glob :
+         {"", "step", "DECODE", "step[DECODE bs=?2]", "*EXTEND*", "*]*x", "step[DECODE bs=32]x"})
+        EXPECT_FALSE(matches_glob(glob, "step[DECODE bs=32]")) << glob;
+    EXPECT_TRUE(matches_glob("", ""));
+    EXPECT_TRUE(matches_glob("*ab*ab", "abab ab"));
+}
+
 TEST(Pattern, RefusesWhatIsNone) {
     for (const char* text : {"(", "[a", "a{2,1}", "(?i)("}) {
         Result<Pattern> pattern = Pattern::compile(text);

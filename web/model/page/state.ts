@@ -12,7 +12,7 @@ import { NO_HIGHLIGHT } from "../search/highlight.ts";
 import { PLAIN } from "../table/table_shape.ts";
 
 export const PAGES = [
-  "comparison", "job", "overview", "timeline", "steps", "kernels", "tables", "charts", "sql",
+  "comparison", "job", "overview", "timeline", "phases", "steps", "kernels", "tables", "charts", "sql",
 ] as const;
 export type PageName = (typeof PAGES)[number];
 

@@ -13,6 +13,7 @@ const KINDS: Readonly<Record<string, readonly [one: string, several: string]>> =
   device_range: ["range on the device", "ranges on the device"],
   gap: ["idle time", "idle times"],
   communication: ["communication", "stretches of communication"],
+  iteration: ["iteration", "iterations"],
   thread_state: ["state of the thread", "states of threads"],
 };
 

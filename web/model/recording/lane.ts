@@ -27,7 +27,7 @@ export function chunksIn(level: Level, from: number, to: number): Chunk[] {
   return level.chunks.filter((chunk) => chunk[START] <= to && chunk[END] >= from);
 }
 
-const TIMES_ONLY = new Set(["busy", "thread_state", "communication", "critical_path"]);
+const TIMES_ONLY = new Set(["busy", "thread_state", "communication", "iteration", "critical_path"]);
 
 /** Times that no event of a table stands for: nothing to select or to count. */
 export const isTimesOnly = (lane: Lane): boolean => TIMES_ONLY.has(lane.table);

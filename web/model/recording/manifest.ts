@@ -97,6 +97,7 @@ export interface Manifest {
   job: JobBlobs | null; // null: one recording, not a job
   kernels: number[]; // blobs, one per row of `limits`, then one per sampled kernel that is none of them
   sampled: SampledKernel[];
+  iterations: number; // engine steps of a server
   part_ns: [number, number] | null;
   blob_count: number;
 }
@@ -145,6 +146,7 @@ export function readManifest(json: string): Result<Manifest> {
     job: readJobBlobs(object(raw.job)),
     kernels: (Array.isArray(raw.kernels) ? raw.kernels : []).filter(isCount),
     sampled: list(raw.sampled).flatMap(readSampled),
+    iterations: isCount(raw.iterations) ? raw.iterations : 0,
     part_ns: Array.isArray(part) && isTime(part[0]) && isTime(part[1]) ? [part[0], part[1]] : null,
     blob_count: blobCount,
   });

@@ -29,7 +29,7 @@ const NAMED: Record<string, [column: string, tables: string[]]> = {
   stacks: ["function", ["python_call"]],
 };
 
-const TIMED = ["start_ns", "at_ns", "first_ns"];
+const TIMED = ["start_ns", "at_ns", "first_ns", "gpu_end_ns"];
 
 /** The part of the recording that the report covers. */
 export function reportedPart(recording: Recording): Range {
@@ -78,6 +78,8 @@ function showLine(viewer: Viewer, report: Report, table: ReportTable, row: numbe
 }
 
 function timesOf(table: ReportTable, row: number): Range | null {
+  const [end, wall] = [numberOf(table, row, "gpu_end_ns"), numberOf(table, row, "wall_ns")];
+  if (end !== null && wall !== null) return { from: end - wall, to: end };
   const start = TIMED.map((name) => numberOf(table, row, name)).find((time) => time !== null);
   if (start === undefined || start === null) return null;
   const last = numberOf(table, row, "last_ns");

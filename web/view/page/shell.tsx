@@ -19,6 +19,7 @@ import { LostServer } from "./lost_server.tsx";
 import { KeyHelp } from "../timeline/key_help.tsx";
 import { Kernels } from "../kernels_page.tsx";
 import { Palette } from "./palette.tsx";
+import { Phases } from "../phases_page.tsx";
 import { SqlPage } from "../sql_page.tsx";
 import { Steps } from "../steps_page.tsx";
 import { Tables } from "../tables_page.tsx";
@@ -29,14 +30,15 @@ import { CopyButton } from "../parts/copy_button.tsx";
 import { useAsync, useSelector, useViewerState } from "../parts/use_state.ts";
 
 const LABELS: Record<PageName, string> = {
-  comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels",
-  tables: "Tables", charts: "Charts", sql: "SQL",
+  comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", phases: "Phases", steps: "Steps",
+  kernels: "Kernels", tables: "Tables", charts: "Charts", sql: "SQL",
 };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   job: JobPage,
   overview: Overview,
   timeline: Timeline,
+  phases: Phases,
   steps: Steps,
   kernels: Kernels,
   tables: Tables,
@@ -96,6 +98,7 @@ function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolea
   if (manifest.job !== null)
     return page === "tables" || page === "sql" || (page === "timeline" && manifest.lanes.length > 0);
   if (page === "kernels") return manifest.kernels.length > 0;
+  if (page === "phases") return manifest.iterations > 0;
   if (page === "steps") return manifest.lanes.some((lane) => lane.kind !== "value");
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
 }

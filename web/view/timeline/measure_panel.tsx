@@ -1,7 +1,7 @@
 // The measured range: its length, the busy and idle time of each device, and the number of events that start in it.
 
 import { useEffect, useState } from "preact/hooks";
-import { CAUSES, causeOf, EXPOSED, HIDDEN, type Cause } from "../../layout/colors.ts";
+import { CAUSES, causeOf, EXPOSED, HIDDEN, PHASES, type Cause } from "../../layout/colors.ts";
 import { kindsOf } from "../../model/recording/event_kind.ts";
 import { duration, exact, grouped, moment, percent } from "../../layout/time_text.ts";
 import { isKept } from "../../model/range/kept_ranges.ts";
@@ -109,6 +109,7 @@ export function Legend({ viewer }: { viewer: Viewer }) {
   if (present.size === 0)
     return (
       <>
+        <PhaseLegend viewer={viewer} />
         <CommunicationLegend viewer={viewer} />
         <KindLegend viewers={[viewer]} />
       </>
@@ -125,11 +126,28 @@ export function Legend({ viewer }: { viewer: Viewer }) {
           </li>
         ))}
       </ul>
+      <PhaseLegend viewer={viewer} />
       <CommunicationLegend viewer={viewer} />
       <h2>Kinds of work</h2>
       <KindLegend viewers={[viewer]} />
       <p class="quiet">A low slice merges short events. The lower it is, the less of its duration they cover.</p>
     </section>
+  );
+}
+
+function PhaseLegend({ viewer }: { viewer: Viewer }) {
+  const lanes = viewer.recording.manifest.lanes.filter((lane) => lane.table === "iteration");
+  const present = PHASES.filter(({ name }) => lanes.some((lane) => lane.label === name));
+  if (present.length === 0) return null;
+  return (
+    <>
+      <h2>Iterations by phase</h2>
+      <ul class="kinds" aria-label="Iterations by phase">
+        {present.map(({ name, letter, code }) => (
+          <li key={name}><Swatch code={code} letter={letter} /> {name}</li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -2,7 +2,7 @@
 // pans. Drag pans; on the ruler or with Shift it measures a range; on the minimap at the top it moves the window. A
 // click selects, a double click zooms to the event. Fingers: touch.ts.
 
-import { eventAt, isTimesOnly, type SliceRef } from "../../model/recording/lane.ts";
+import { eventAt, isTimesOnly, rangeOf, type SliceRef } from "../../model/recording/lane.ts";
 import { eventRefOf } from "../../model/page/details.ts";
 import { around, zoomed } from "../../model/recording/range.ts";
 import { warmEvents } from "../../model/range/warm.ts";
@@ -129,6 +129,7 @@ export async function eventUnder(timeline: TimelineCanvas, x: number, y: number,
 
 export async function select(timeline: TimelineCanvas, x: number, y: number, near = NEAR): Promise<void> {
   const found = await eventUnder(timeline, x, y, near);
+  if (found?.lane.table === "iteration") return timeline.viewer.set({ selection: null, range: rangeOf(found) });
   if (found && isTimesOnly(found.lane)) return timeline.viewer.choose(null);
   if (found && found.lane.table === "gap") return timeline.viewer.select("gap", found.slices.row[found.index]!, false);
   timeline.viewer.choose(found && eventRefOf(timeline.viewer.recording, found));

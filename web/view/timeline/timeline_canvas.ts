@@ -9,6 +9,7 @@ import { hit, type Hit } from "../../layout/hit.ts";
 import { HEAD, sceneOf, type FrameInput, type SceneSource } from "../../layout/scene.ts";
 import { placeTracks, changesToReveal, type Placement, type TrackTree } from "../../layout/tracks.ts";
 import { drawnAt, valueAt, type TimedValue, type SliceRef } from "../../model/recording/lane.ts";
+import { IterationTimes, readIterations } from "../../model/recording/iterations.ts";
 import type { Lane } from "../../model/recording/manifest.ts";
 import type { BusyShares } from "../../model/recording/report.ts";
 import type { State } from "../../model/page/state.ts";
@@ -34,6 +35,7 @@ export class TimelineCanvas {
   private busy: FrameInput["busy"] = null;
   private placedFor: readonly unknown[] = []; // the choices and the height that `placed` is of
   private placed: Placed = { pinned: NO_TRACKS, rest: NO_TRACKS, pinnedHeight: 0 };
+  iterations: IterationTimes | null = null; // of a server, once they are read
   private readonly tree: TrackTree;
   private readonly context: CanvasRenderingContext2D;
   private readonly surface: CanvasSurface;
@@ -78,6 +80,8 @@ export class TimelineCanvas {
       this.busy = shares && { shares, range: { from, to } };
       this.invalidate();
     }, draw);
+    if (recording.manifest.iterations > 0)
+      void readIterations(recording).then((all) => (this.iterations = new IterationTimes(all)), () => {});
     registerPicture(canvas, (surface, theme) => {
       const frame = this.frame(PICTURE_SCALE);
       const height = Math.min(frame.height, HEAD + this.placed.pinnedHeight + this.placed.rest.height - frame.scroll);

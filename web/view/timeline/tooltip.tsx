@@ -3,6 +3,7 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { kindOf } from "../../model/recording/event_kind.ts";
+import { textOfIteration } from "../../layout/iteration_text.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { amount, plural, duration, moment, percent } from "../../layout/time_text.ts";
 import type { Lane } from "../../model/recording/manifest.ts";
@@ -32,8 +33,11 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const id = slices.name[index]!;
   const length = duration(end - start);
   const share = percent(slices.busy[index]! / Math.max(1, end - start));
-  const merged = `${plural(count, "event")} covering ${share} of ${length}; the name is that of the longest`;
+  const what = lane.table === "iteration" ? "iteration" : "event";
+  const merged = `${plural(count, what)} covering ${share} of ${length}; the name is that of the longest`;
   const starts = `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`;
+  const iteration = lane.table === "iteration" && count === 1 ? timeline.iterations?.at(start, end) : undefined;
+  if (iteration !== undefined) return { x, y, ...textOfIteration(iteration) };
   const kind = lane.table === "gap" ? "part of idle time" : kindOf(lane.table);
   const lines = [count > 1 ? merged : `${kind}, ${length}`, starts];
   if (critical !== null) lines.push(`critical path: ${critical}`);
