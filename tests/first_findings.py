@@ -33,7 +33,6 @@ EXPERT = {
     "public/critical_path__alexnet__benchmark_result_2869224_1695835535_trace": (
         "start-up: cuDNN is initialised and memory allocated; warm up before recording", {"allocation-churn"}, {"idle-gaps"}),
     "public/nccl_parser_config__nccl_data": ("a small CNN under DDP: launching bounds it", {"small-kernels"}, {"idle-gaps"}),
-    "public/trace_diff__control__control": ("lookups and updates of embedding tables; exposed all-to-alls", {"memory-bound-kernels", "scattered-updates"}, {"exposed-communication"}),
     "public/trace_filter__sampled_rank-0": ("all-to-alls that nothing hides; half of the work was thinned out", {"exposed-communication", "late-ranks"}, {"idle-gaps"}),
     "public/trace_filter__sampled_rank-1": ("the same", {"exposed-communication", "late-ranks"}, {"idle-gaps"}),
     "public/triton_example__triton_example": ("one kernel: nothing to say", {None}, set()),

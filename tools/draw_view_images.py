@@ -90,18 +90,14 @@ class Image:
 
 MS = 1_000_000
 STEP = f"{105 * MS}-{160 * MS}"  # of the example: the end of a step, its input, and the begin of the next
-LAUNCHES = f"{int(101.8 * MS)}-{int(103.4 * MS)}"
 
 ALL = [
     Image("view-overview", EXAMPLE, "page=overview", until="main .columns"),
     Image("view-timeline", EXAMPLE, "page=overview", height=720, click="gap-1"),
     Image("view-range", EXAMPLE, f"page=timeline&m={STEP}&t={STEP}", height=900),
     Image("view-flame", TRANSFORMER, f"page=timeline&m={20 * MS}-{60 * MS}&t={20 * MS}-{60 * MS}", height=900, click="Flame graph"),
-    Image("view-launches", EXAMPLE, f"page=timeline&m={LAUNCHES}&t={LAUNCHES}&fold=&launches=1", height=620, click="Hide"),
-    Image("view-search", EXAMPLE, "page=timeline&find=kernel:gemm dur>50us", height=620),
     Image("view-two-gpus", TWO_GPUS, "page=timeline", height=620, theme="dark"),
     Image("view-steps", EXAMPLE, "page=steps", height=900),
-    Image("view-tables", EXAMPLE, "page=tables&table=kernels", height=620),
     Image("view-charts", TRANSFORMER, "page=charts", until="#steps"),
     Image("view-kernel", COUNTERS, "page=kernels", until="section[aria-label=Memory]"),
     Image("view-job", RANKS, "page=job", until="main .job-columns"),

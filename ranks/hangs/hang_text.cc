@@ -9,9 +9,9 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-std::string capitalised(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-    return text;
+std::string capitalised(const std::string& text) {
+    if (text.empty() || text[0] < 'a' || text[0] > 'z') return text;
+    return static_cast<char>(text[0] - 'a' + 'A') + text.substr(1);
 }
 
 std::string at_place(const RankCall& call) {
@@ -63,7 +63,7 @@ std::string cycle_sentence(const Hangs& hangs) {
                             open_in(hang).size() == 1 ? "s" : "", collective_text(hangs.calls, *hang.call),
                             ranks_text(hang.missing.empty() ? hang.not_begun : hang.missing));
     }
-    return capitalised(std::move(text));
+    return capitalised(text);
 }
 
 std::string undecided_sentence(const Hangs& hangs, const Hang& hang) {

@@ -12,7 +12,7 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 PAIRS = {
     "same": ("kineto/transformer.json.zst", "kineto/transformer.json.zst"),
     "shapes": ("kineto/transformer.json.zst", "kineto/transformer-stacks-shapes-memory.json.zst"),
-    "hardware": ("kineto/transformer.json.zst", "public/trace_diff__control__control.json.zst"),
+    "hardware": ("kineto/transformer.json.zst", "public/nccl_parser_config__nccl_data.json.zst"),
     "no steps": ("nsys/h100_2gpu_1s.sqlite.zst", "jax/mlp.xplane.pb.zst"),
 }
 

@@ -99,7 +99,7 @@ def test_what_ran_on_each_cpu(program, tmp_path):
 
 def test_nothing_on_a_track_overlaps(program):
     """A reader that sees slices of one track overlap without nesting drops or moves them."""
-    for recording in (FIXTURES / "kineto/overlap.json.gz", FIXTURES / "public/trace_diff__control__control.json.zst"):
+    for recording in (FIXTURES / "kineto/overlap.json.gz", FIXTURES / "public/nccl_parser_config__nccl_data.json.zst"):
         read = Read(exported(program, recording))
         by_track = defaultdict(list)
         for slice_ in read.slices:

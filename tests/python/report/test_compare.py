@@ -8,7 +8,7 @@ import pytest
 from conftest import FIXTURES
 
 TRANSFORMER = str(FIXTURES / "kineto/transformer.json.zst")
-CONTROL = str(FIXTURES / "public/trace_diff__control__control.json.zst")
+CONTROL = str(FIXTURES / "public/nccl_parser_config__nccl_data.json.zst")
 REAL = [TRANSFORMER, CONTROL, *(str(FIXTURES / "kineto" / name) for name in ("small_kernels.json.zst", "overlap.json.gz"))]
 
 

@@ -10,7 +10,7 @@ from conftest import FIXTURES, RECORDINGS
 
 ROOT = FIXTURES.parents[1]
 FILES = [*RECORDINGS, FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst", FIXTURES / "nsys/mfu_2gpu_before.sqlite.zst", FIXTURES / "jax/mlp.xplane.pb.zst",
-         FIXTURES / "public/trace_diff__control__control.json.zst", FIXTURES / "public/trace_filter__sampled_rank-0.json.zst", ROOT / "examples/ranks"]
+         FIXTURES / "public/nccl_parser_config__nccl_data.json.zst", FIXTURES / "public/trace_filter__sampled_rank-0.json.zst", ROOT / "examples/ranks"]
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9}
 
 
