@@ -60,4 +60,16 @@ build_libiberty() {
     cp include/{demangle,libiberty,ansidecl}.h "$tools/prefix/include/libiberty/"
 }
 
-build_re2() { with_cmake -D RE2_BUILD_TESTING=OFF; }
+# From npm, because Debian's archive of the sources lacks the tables that are generated from Unicode's data.
+build_re2() {
+    cd vendor
+    local source
+    for source in re2/*.cc util/rune.cc util/strutil.cc; do
+        "$tools/bin/c++" -std=c++17 -O2 -fPIC -DNDEBUG -pthread $flags -I . -c "$source" -o "$(basename "$source" .cc).o" &
+        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+    done
+    while [ -n "$(jobs -p)" ]; do wait -n; done
+    "$tools/bin/ar" rcs "$tools/prefix/lib/libre2.a" ./*.o
+    mkdir -p "$tools/prefix/include/re2"
+    cp re2/{filtered_re2,re2,set,stringpiece}.h "$tools/prefix/include/re2/"
+}
