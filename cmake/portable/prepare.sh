@@ -102,6 +102,7 @@ collect_licences() {
             case $library in
                 sqlite) echo "The author disclaims copyright to this source code." ;;
                 libiberty) tar -xOf "$file" --wildcards '*/libiberty/cp-demangle.c' | awk '!over; /\*\// { over = 1 }' ;;
+                re2) tar -xOf "$file" package/vendor/LICENSE ;;
                 ncurses) tar -xOf "$file" --wildcards --no-wildcards-match-slash '*/COPYING' ;;
                 *) tar -xOf "$file" --wildcards --no-wildcards-match-slash '*/LICENSE*' '*/License' 2>/dev/null || true ;;
             esac
