@@ -7,7 +7,7 @@ from conftest import FIXTURES
 IDLE_WITH_WORK = {"trace_filter__sampled_rank-0.json.zst", "trace_filter__sampled_rank-1.json.zst"}
 FOLDERS = ("kineto", "public", "nsys", "jax")
 RECORDINGS = sorted(
-    path for folder in FOLDERS for path in (FIXTURES / folder).glob("*") if path.name.endswith((".json.gz", ".json.zst", ".sqlite.gz", ".sqlite.zst", ".json", ".pb.zst"))
+    path for folder in FOLDERS for path in (FIXTURES / folder).rglob("*") if path.name.endswith((".json.gz", ".json.zst", ".sqlite.gz", ".sqlite.zst", ".json", ".pb.zst"))
 ) + sorted((FIXTURES.parents[1] / "examples").glob("*.json.gz"))
 
 
