@@ -26,6 +26,7 @@ struct RecordingRequest {
     std::string counter_plan;  // core/format/counter_plan.h; "": device work is recorded instead of counters
     std::string cupti;         // that made the plan, so that the program uses the same; "": any
     std::vector<std::string> debug_groups = {};  // debug_env.h
+    std::string standby = {};                    // absolute folder of the captures; "": record at once
     std::vector<std::string> command;
 };
 
@@ -41,6 +42,8 @@ struct RecordedRun {
     std::vector<std::string> debug_groups = {};
     bool launches_block = false;
     RecorderSettings settings = {};
+    std::size_t captures = 0;            // in standby
+    std::vector<std::string> left = {};  // folders of parts that could not become captures in time
 };
 
 // Runs it to its end. The target was created before any thread, and keeps its signals blocked.

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from .trace import Table as Table
     from .trace import Trace as Trace
     from .trace import open as open
+    from .triggering import Trigger as Trigger
+    from .triggering import status as status
+    from .triggering import trigger as trigger
 
 __version__ = "0.1.0"
 
@@ -69,6 +72,7 @@ _HOMES = {
     "SampleSeries": "samples",
     "Table": "trace",
     "Trace": "trace",
+    "Trigger": "triggering",
     "bench": "benchmarking",
     "bench_compare": "benchmarking",
     "benchmark": "benchmarking",
@@ -82,8 +86,10 @@ _HOMES = {
     "ranks": "many_ranks.job",
     "report": "program",
     "start": "recording",
+    "status": "triggering",
     "step": "recording",
     "stop": "recording",
+    "trigger": "triggering",
 }
 __all__ = [*sorted(set(_HOMES) - {"open"}), "__version__"]  # `import *` does not shadow the builtin open
 
