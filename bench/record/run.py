@@ -113,6 +113,16 @@ def annotation_rows(bench):
         yield f"one NVTX event, {threads} thread{'s' * (threads > 1)}", f"{with_us - alone:.0f} ns (lost: {missing})"
 
 
+def standby_rows(bench, rounds=5):
+    """Attached without a trigger (record --standby): one annotation, and the CPU time and disk of a process that waits."""
+    ns = {}
+    for _ in range(rounds):
+        for what, event, words in (("alone", "step", None), ("standby", "forward", "standby=1"), ("of a step", "step", "standby=1"), ("recorded", "forward", "")):
+            ns.setdefault(what, []).append(bench.annotations(1, words is None, event, "400", words=words or "")[0])
+    each = {what: statistics.median(values) - statistics.median(ns["alone"]) for what, values in ns.items()}
+    yield "one NVTX event: in standby; that begins or ends a step; recorded", "; ".join(f"{each[what]:.0f} ns" for what in list(each)[1:])
+
+
 def record_rows(bench):
     repeat, key = 1500, "recorder_ns_on_program_threads"
     runs = {}

@@ -76,7 +76,7 @@ public:
         return word == "-" ? std::nullopt : std::optional(number_of(word, most));
     }
     void expect(std::string_view word) noexcept { good_ = next() == word && good_; }
-    void expect(bool condition) noexcept { good_ = condition && good_; }
+    void require(bool condition) noexcept { good_ = condition && good_; }
     bool good() const noexcept { return good_ && rest_.empty(); }
 
 private:
@@ -95,7 +95,7 @@ inline bool parse_ranks(std::string_view text, Request& to) noexcept {
         std::size_t dash = item.find('-');
         Ranks ranks{check.number_of(item.substr(0, dash), kMaxRank), 0};
         ranks.last = dash == item.npos ? ranks.first : check.number_of(item.substr(dash + 1), kMaxRank);
-        check.expect(ranks.first <= ranks.last && to.rank_count < to.ranks.size());
+        check.require(ranks.first <= ranks.last && to.rank_count < to.ranks.size());
         if (!check.good()) return false;
         to.ranks[to.rank_count++] = ranks;
         if (end == text.npos) return true;
@@ -115,9 +115,9 @@ inline std::optional<Request> parse_request(std::string_view bytes) noexcept {
     request.open = words.number(INT64_MAX);
     request.close = words.number(INT64_MAX);
     request.steps = words.number(kMaxSteps);
-    words.expect(parse_ranks(words.next(), request));
-    words.expect(request.number > 0 && request.close >= request.open && request.close - request.open <= kMaxWindowNs);
-    words.expect(request.open <= request.id || request.open - request.id <= kMaxAheadNs);
+    words.require(parse_ranks(words.next(), request));
+    words.require(request.number > 0 && request.close >= request.open && request.close - request.open <= kMaxWindowNs);
+    words.require(request.open <= request.id || request.open - request.id <= kMaxAheadNs);
     return words.good() ? std::optional(request) : std::nullopt;
 }
 
