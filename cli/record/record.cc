@@ -238,11 +238,11 @@ Result<ExitCode> record_in_standby(RecordArguments& arguments) {
     Result<RecordedRun> run = run_recorded(target, request);
     if (!run.ok()) return run.error();
     TargetExit end = run->end;
-    note(fmt::format("{} in {}", readable_count(run->captures, "capture"), shell_quoted_file(folder)));
-    for (const std::string& left : run->left)
+    note(fmt::format("{} in {}", readable_count(run->standby.captures, "capture"), shell_quoted_file(folder)));
+    for (const std::string& left : run->standby.left)
         note(fmt::format("the parts of a capture are kept; merge them with: gpu-profile record --merge {} -o FILE",
                          shell_quoted_file(left)));
-    if (!run->left.empty()) run->folder.keep();
+    if (!run->standby.left.empty()) run->folder.keep();
     { RecordedRun finished = std::move(*run); }
     exit_like(end);
 }

@@ -370,8 +370,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
                        .debug_groups = request.debug_groups,
                        .launches_block = launches_block(environment),
                        .settings = options.recorder,
-                       .captures = standby ? standby->captures() : 0,
-                       .left = standby ? standby->left() : std::vector<std::string>()};
+                       .standby = standby ? standby->result() : StandbyResult()};
 }
 
 }  // namespace gpuprof::cli

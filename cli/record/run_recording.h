@@ -9,6 +9,7 @@
 
 #include "cli/record/clock_state.h"
 #include "cli/record/sample_option.h"
+#include "cli/record/standby.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
 #include "core/model/build/trace_builder.h"
@@ -42,8 +43,7 @@ struct RecordedRun {
     std::vector<std::string> debug_groups = {};
     bool launches_block = false;
     RecorderSettings settings = {};
-    std::size_t captures = 0;            // in standby
-    std::vector<std::string> left = {};  // folders of parts that could not become captures in time
+    StandbyResult standby = {};
 };
 
 // Runs it to its end. The target was created before any thread, and keeps its signals blocked.

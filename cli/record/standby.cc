@@ -36,7 +36,8 @@ constexpr DurNs kCompanionLead = kSecondNs;  // they are ready in tenths of a se
 constexpr DurNs kDelivery = 3 * kSecondNs;   // records come up to a second after the window, and the part after them
 constexpr DurNs kStateEvery = 5 * kSecondNs;
 constexpr DurNs kMaxMergeWait = 60 * kSecondNs, kMaxRelayWait = 2 * kSecondNs;  // at the end of the command
-constexpr std::size_t kMaxRounds = 16;                                          // whose outcome is still told
+constexpr int kNice = 10;               // of a merge, which should not take CPU time from the job
+constexpr std::size_t kMaxRounds = 16;  // whose outcome is still told
 
 // A zombie has ended: its parent may never ask for it.
 bool has_ended(std::int64_t pid) {
@@ -149,7 +150,7 @@ void Standby::finish() {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         (void)caught([this] { reap(); });
     }
-    for (const Merge& merge : merges_) left_.push_back(merge.folder);
+    for (const Merge& merge : merges_) result_.left.push_back(merge.folder);
     (void)caught([this] { publish(true); });
     std::unique_lock lock(relay_->mutex);
     relay_->stop = true;
@@ -281,10 +282,10 @@ void Standby::merge(Round& round, const std::vector<std::int64_t>& pids, bool al
     int error = actions.spawn(child, this_executable(),
                               {"gpu-profile", "record", "--merge", folder, "-o", capture, "--force", "--quiet"});
     if (error != 0) {
-        left_.push_back(folder);
+        result_.left.push_back(folder);
         return;
     }
-    setpriority(PRIO_PROCESS, static_cast<id_t>(child), 19);
+    setpriority(PRIO_PROCESS, static_cast<id_t>(child), kNice);
     merges_.push_back({child, folder, name});
 }
 
@@ -297,7 +298,7 @@ void Standby::reap() {
             continue;
         }
         if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-            ++captures_;
+            ++result_.captures;
             for (auto& [number, round] : rounds_)
                 for (auto& [pid, process] : round.processes) {
                     bool same =
@@ -309,7 +310,7 @@ void Standby::reap() {
             std::error_code failed;
             std::filesystem::remove_all(merge->folder, failed);
         } else {
-            left_.push_back(merge->folder);
+            result_.left.push_back(merge->folder);
         }
         merge = merges_.erase(merge);
     }

@@ -24,6 +24,12 @@
 
 namespace gpuprof::inline cli {
 
+// What became of the triggers when the command has ended.
+struct StandbyResult {
+    std::size_t captures = 0;
+    std::vector<std::string> left = {};  // folders of parts that could not become captures; `record --merge` reads them
+};
+
 struct StandbyOptions {
     std::string shared;  // DIR of -o, absolute
     std::string local;   // the folder of the parts
@@ -41,9 +47,7 @@ public:
     void start(pid_t target);
     // The command has ended: what is open becomes captures. Waits for them, but not for a folder that hangs.
     void finish();
-    std::size_t captures() const { return captures_; }
-    // Folders of parts that could not become captures, with the command that merges them.
-    const std::vector<std::string>& left() const { return left_; }
+    const StandbyResult& result() const { return result_; }
 
 private:
     struct Relay;
@@ -75,8 +79,7 @@ private:
     std::map<std::int64_t, Round> rounds_;             // by the number of the trigger
     std::vector<Merge> merges_;
     std::int64_t last_id_ = 0;
-    std::size_t captures_ = 0;
-    std::vector<std::string> left_;
+    StandbyResult result_;
     std::string published_;
     std::thread thread_;
     std::mutex mutex_;  // guards stopping_

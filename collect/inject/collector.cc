@@ -120,7 +120,7 @@ void next_part(Collector& c) noexcept {
     if (!turned) return;  // continues in this one
     begin_part(c);
     if (c.keeper != nullptr) c.keeper->write(c.file, c.steps, false);
-    if (settings().standby) forget_losses(c);
+    if (settings().standby) forget_past(c);
     c.counted = ~std::uint64_t{0};  // the losses so far must outlive the part that states them
     c.names_written = c.refusal_written = c.devices_asked = false;
     c.activity.forget_names();

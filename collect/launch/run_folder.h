@@ -1,5 +1,5 @@
-// The folder of `record --standby -o DIR`, which all ranks and hosts of a job may share. Nothing in it is ever appended to: files are
-// replaced by rename, so that a reader sees an old or a new one, and whoever dies leaves none half written.
+// The folder of `record --standby -o DIR`, which all ranks and hosts of a job may share. No file in it is ever appended to: files are
+// replaced by rename, so that a reader sees an old or a new one, and a process that is killed leaves none half written.
 //
 //   DIR/control                            the newest request (core/format/control.h), by `trigger` or the program itself
 //   DIR/standby/HOST-PID                   what one launcher knows of its processes, rewritten when it changes and every few seconds

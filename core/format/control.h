@@ -4,8 +4,8 @@
 //   gpuprof-control 1 ID NUMBER OPEN CLOSE STEPS RANKS     RANKS: * or a list such as 0,8-15
 //   gpuprof-window 1 PID RANK NUMBER STATE OPEN OPENED CLOSED FIRST LAST PART REFUSED
 //
-// Times are CLOCK_REALTIME in ns. A request names no path and no command: all it can do is open a window for a limited time. Whoever
-// reads one checks the file (regular, small, owned by this user or root, writable by nobody else), then every number. Nothing here
+// Times are CLOCK_REALTIME in ns. A request names no path and no command: all it can do is open a window for a limited time. A
+// reader checks the file (regular, small, owned by this user or root, not writable by others), then every number. Nothing here
 // allocates, throws or waits: the library inside recorded programs uses it.
 #pragma once
 

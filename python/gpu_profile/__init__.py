@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     from .monitor import GpuMonitor as GpuMonitor
     from .program import binary as binary
     from .program import report as report
+    from .recording import Trigger as Trigger
     from .recording import start as start
+    from .recording import status as status
     from .recording import step as step
     from .recording import stop as stop
+    from .recording import trigger as trigger
     from .repeats import MultiRunResult as MultiRunResult
     from .repeats import RunStats as RunStats
     from .repeats import profile_repeats as profile_repeats
@@ -47,9 +50,6 @@ if TYPE_CHECKING:
     from .trace import Table as Table
     from .trace import Trace as Trace
     from .trace import open as open
-    from .triggering import Trigger as Trigger
-    from .triggering import status as status
-    from .triggering import trigger as trigger
 
 __version__ = "0.1.0"
 
@@ -72,7 +72,7 @@ _HOMES = {
     "SampleSeries": "samples",
     "Table": "trace",
     "Trace": "trace",
-    "Trigger": "triggering",
+    "Trigger": "recording",
     "bench": "benchmarking",
     "bench_compare": "benchmarking",
     "benchmark": "benchmarking",
@@ -86,10 +86,10 @@ _HOMES = {
     "ranks": "many_ranks.job",
     "report": "program",
     "start": "recording",
-    "status": "triggering",
+    "status": "recording",
     "step": "recording",
     "stop": "recording",
-    "trigger": "triggering",
+    "trigger": "recording",
 }
 __all__ = [*sorted(set(_HOMES) - {"open"}), "__version__"]  # `import *` does not shadow the builtin open
 

@@ -17,6 +17,9 @@ constexpr std::uint64_t kWanted = std::uint64_t{1} << 62;
 
 // A trailing number, as in "ProfilerStep#7", is ignored.
 bool is_iteration(std::string_view text) noexcept {
+    // Most texts are none, and in standby every one is looked at.
+    if (text.empty() || (text[0] != 's' && text[0] != 'S' && text[0] != 'i' && text[0] != 'I' && text[0] != 'P'))
+        return false;
     while (!text.empty() && (is_digit(text.back()) || text.back() == ' ' || text.back() == '#')) text.remove_suffix(1);
     return text == "step" || text == "Step" || text == "iteration" || text == "Iteration" || text == "ProfilerStep";
 }
@@ -47,9 +50,8 @@ bool AnnotationName::matches(std::string_view text, std::uint64_t domain, std::u
 }
 
 const AnnotationName& annotation_name() noexcept {
-    static const AnnotationName name(settings().annotation,
-                                     settings().range == CaptureRange::iterations || settings().keep_slow > 0 ||
-                                         settings().standby);
+    static const AnnotationName name(settings().annotation, settings().range == CaptureRange::iterations ||
+                                                                settings().keep_slow > 0 || settings().standby);
     return name;
 }
 

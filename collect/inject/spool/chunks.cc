@@ -73,7 +73,9 @@ void write_losses(Collector& c, bool at_end) noexcept {
     c.file.write(ChunkKind::spool_lost, c.counts.view());
 }
 
-void forget_losses(Collector& c) noexcept {
+void forget_past(Collector& c) noexcept {
+    c.on_program_before = collector_overhead_ns.load(std::memory_order_relaxed);
+    c.on_own_before = static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID));
     LossCounts lost = losses_so_far(c, false);
     std::copy(lost.begin(), lost.end(), c.lost_before);
 }
@@ -113,8 +115,8 @@ void write_facts(Collector& c) noexcept {
         text(meta_key::kCallRecordUnknown, c.activity.record_cost().refusal());
     }
     number(meta_key::kRecorderThread, static_cast<std::uint64_t>(c.thread.load(std::memory_order_relaxed)));
-    number(meta_key::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed));
-    number(meta_key::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
+    number(meta_key::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed) - c.on_program_before);
+    number(meta_key::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)) - c.on_own_before);
     if (c.window.closed_at() != 0 && !c.window.open())
         number(meta_key::kWindowClosedAt, static_cast<std::uint64_t>(c.window.closed_at()));
     if (const control::Report& trigger = c.standby.report(); trigger.number != 0) {

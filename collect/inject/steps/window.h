@@ -1,5 +1,5 @@
 // When to record. The window opens and closes on the thread with the reason: at an annotation, at a call of the
-// program, or by the clock on the spool thread; with --standby only by a trigger's plan (standby.h), which may come again. While it is closed, CUPTI's kinds are off and annotations are dropped,
+// program, or by the clock on the spool thread; with --standby only by a trigger's plan (triggered_window.h), which may come again. While it is closed, CUPTI's kinds are off and annotations are dropped,
 // so that the program runs unaffected; names (strings, domains, threads) are always kept.
 #pragma once
 

@@ -96,7 +96,7 @@ class Job:
         assert all("sockets 0" in out for out, _ in outputs), outputs
         return [err for _, err in outputs]
 
-    def turns(self, pid):
+    def times(self, pid):
         return [tuple(map(int, line.split())) for line in (self.log / f"turns-{pid}").read_text().splitlines()]
 
 
@@ -112,6 +112,7 @@ def start(program, script, tmp_path):
     for job in jobs:
         for launcher in job.launchers:
             if launcher.poll() is None:
+                (job.log / "end").touch()
                 launcher.kill()
                 launcher.communicate()
 
@@ -121,9 +122,9 @@ def check_window(program, job, process, once):
     report = program.report(process["file"], "kernels", "losses")
     assert not [row for row in report["losses"].rows if row["severity"] == "data"]
     recorded = sum(row["count"] for row in report["kernels"].rows)
-    turns = job.turns(process["pid"])
-    within = sum(process["opened_ns"] <= begin and end <= process["closed_ns"] for begin, end in turns)
-    touching = sum(begin <= process["closed_ns"] and end >= process["opened_ns"] for begin, end in turns)
+    played = job.times(process["pid"])
+    within = sum(process["opened_ns"] <= begin and end <= process["closed_ns"] for begin, end in played)
+    touching = sum(begin <= process["closed_ns"] and end >= process["opened_ns"] for begin, end in played)
     assert within > 0
     assert within * once <= recorded <= touching * once
     return within
@@ -153,8 +154,6 @@ def test_ranks_open_together_and_share_whole_steps(program, start, once):
     job = start(ranks=4)
     processes = job.record("--steps", "5", "--at", "+1s")
     assert [process["rank"] for process in processes] == [0, 1, 2, 3]
-    first = max(process["first_step"] for process in processes)
-    last = min(process["last_step"] for process in processes)
     # each rank has one more than asked, so that N are common to ranks that disagree by one about the first
     assert {process["last_step"] - process["first_step"] for process in processes} == {5}
     late = [process["late_ns"] for process in processes]
@@ -162,7 +161,6 @@ def test_ranks_open_together_and_share_whole_steps(program, start, once):
     job.end()
     for process in processes:
         check_window(program, job, process, once)
-    assert f"{first}-{last}"  # the counts of the programs differ by their phase; that of the captures is checked above
     ranks = subprocess.run([program.path, "ranks", job.run / "t0001", "--format", "json"], capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert ranks.returncode in (0, 4), ranks.stderr
 
@@ -243,8 +241,8 @@ def test_a_launcher_that_hangs_never_delays_the_job(start):
     (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
     os.kill(launcher.pid, signal.SIGSTOP)
     try:
-        before = len(job.turns(pid))
-        job.wait_for(lambda: len(job.turns(pid)) > before + 200)
+        before = len(job.times(pid))
+        job.wait_for(lambda: len(job.times(pid)) > before + 200)
         (job.log / "end").touch()
         until = time.monotonic() + HANGS_S
         while Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z":
@@ -265,9 +263,9 @@ def test_whoever_is_killed_leaves_readable_parts(program, start, victim, once):
         job.trigger("--seconds", "100", "--at", "+0.3s")
     job.wait_for(lambda: any(process["state"] in ("open", "recorded") for process in job.waiting()))
     (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
-    before = len(job.turns(pid))
+    before = len(job.times(pid))
     if victim != "trigger":
-        job.wait_for(lambda: len(job.turns(pid)) > before + 30)
+        job.wait_for(lambda: len(job.times(pid)) > before + 30)
     (launcher,) = job.launchers
     if victim == "trigger":
         asking.kill()
@@ -279,8 +277,8 @@ def test_whoever_is_killed_leaves_readable_parts(program, start, victim, once):
         launcher.communicate(timeout=HANGS_S)
     else:
         launcher.kill()
-        launcher.communicate()
         (job.log / "end").touch()
+        launcher.communicate(timeout=HANGS_S)  # the rank has its streams
         parts = [path for path in job.run.glob("*.parts-*/*.gpuprof") if path.name.startswith(f"{pid}-")]
         assert parts
         merged = job.log / "merged.gpuprof"
@@ -305,7 +303,8 @@ while time.time() < until:
     turn += 1
 print(*asked.wait(60))
 """
-    environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"), GPUPROF_BIN=str(program.path))
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python")]))
+    environment = fake_environment(program, PYTHONPATH=path, GPUPROF_BIN=str(program.path))
     # the recorder must be attached before it can be asked
     code = code.replace("import gpu_profile\n", "import gpu_profile\ngpu_profile.step()\ntime.sleep(1)\n", 1)
     done = subprocess.run([program.path, "record", "--standby", "-o", tmp_path / "run", "--sample", "0", "--", sys.executable, "-c", code, script],

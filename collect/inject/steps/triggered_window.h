@@ -17,7 +17,7 @@
 
 namespace gpuprof::inject {
 
-class Standby {
+class TriggeredWindow {
 public:
     void start(std::int64_t part) noexcept;
     // Once a round; `now` is CLOCK_MONOTONIC. `delivered`: CUPTI's kinds are off. Returns whether a new part should begin; then

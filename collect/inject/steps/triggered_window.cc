@@ -1,4 +1,4 @@
-#include "collect/inject/steps/standby.h"
+#include "collect/inject/steps/triggered_window.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ constexpr std::int64_t kClockGrace = 1000 * kMillisecond;
 
 }  // namespace
 
-void Standby::start(std::int64_t part) noexcept {
+void TriggeredWindow::start(std::int64_t part) noexcept {
     rank_ = find_job_place([](const char* name) { return std::getenv(name); }).rank;
     report_.pid = getpid();
     report_.rank = rank_;
@@ -34,7 +34,7 @@ void Standby::start(std::int64_t part) noexcept {
 }
 
 // Reads the control file, at most ten times a second.
-void Standby::poll(std::int64_t now) noexcept {
+void TriggeredWindow::poll(std::int64_t now) noexcept {
     if (polled_ != 0 && now - polled_ < kIdlePoll) return;
     polled_ = now;
     char path[sizeof settings().folder + 16];
@@ -55,7 +55,7 @@ void Standby::poll(std::int64_t now) noexcept {
     }
 }
 
-void Standby::take(const control::Request& request) noexcept {
+void TriggeredWindow::take(const control::Request& request) noexcept {
     if (phase_ != idle_phase && request.number == request_.number) {
         request_.close = std::min(request_.close, request.close);
     } else if (!request.asks(rank_) || request.close <= realtime_ns()) {
@@ -74,7 +74,7 @@ void Standby::take(const control::Request& request) noexcept {
     }
 }
 
-bool Standby::follow(Window& window, std::int64_t now, bool delivered) noexcept {
+bool TriggeredWindow::follow(Window& window, std::int64_t now, bool delivered) noexcept {
     poll(now);
     std::int64_t time = realtime_ns();
     if (phase_ == waiting && time >= request_.close) {  // stopped before it opened, or the thread got no CPU
@@ -105,7 +105,7 @@ bool Standby::follow(Window& window, std::int64_t now, bool delivered) noexcept 
 }
 
 // The step that was in progress is not whole.
-void Standby::close(Window& window) noexcept {
+void TriggeredWindow::close(Window& window) noexcept {
     window.close_plan();
     window.announce(false);
     report_.closed = window.closed_at();
@@ -114,7 +114,7 @@ void Standby::close(Window& window) noexcept {
     phase_ = closing;
 }
 
-void Standby::turned(std::int64_t before, std::int64_t after) noexcept {
+void TriggeredWindow::turned(std::int64_t before, std::int64_t after) noexcept {
     if (!turning_) return;
     turning_ = false;
     char path[SpoolFile::kPathBytes];
@@ -134,14 +134,14 @@ void Standby::turned(std::int64_t before, std::int64_t after) noexcept {
     take(next);
 }
 
-void Standby::finish(Window& window) noexcept {
+void TriggeredWindow::finish(Window& window) noexcept {
     if (phase_ == open) close(window);
     if (phase_ == closing) report_.state = control::WindowState::done;
     if (phase_ == waiting || phase_ == ready) report_.state = control::WindowState::late;
     write();
 }
 
-std::int64_t Standby::pause() const noexcept {
+std::int64_t TriggeredWindow::pause() const noexcept {
     std::int64_t time = realtime_ns(), most = idle() ? kIdlePoll : kBusyPause, left = most;
     if (phase_ == waiting) left = request_.open - kPrepare - time;
     if (phase_ == ready) left = request_.open - time;
@@ -150,7 +150,7 @@ std::int64_t Standby::pause() const noexcept {
 }
 
 // Replaced as a whole, so that the launcher never reads half a line.
-void Standby::write() const noexcept {
+void TriggeredWindow::write() const noexcept {
     char line[control::kMaxBytes], path[sizeof settings().folder + 64], part[sizeof path];
     std::size_t size = control::write_report(report_, line);
     std::snprintf(path, sizeof path, "%s/%d-%d%s", settings().folder, static_cast<int>(report_.pid),
