@@ -142,7 +142,7 @@ std::uint32_t thread_of(const EventRing& ring) noexcept { return static_cast<std
 int push_range(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    SampledOverheadTimer timed(to->calls);
+    SampledOverheadTimer timed(to->calls, !window().dormant());
     if (to->window_depth < 0 && opens_window(domain, what)) to->window_depth = to->depth;
     if (is_step(domain, what)) step_watch().push(to->step, thread_of(*to), to->depth);
     if (window().open()) add(*to, HostEventOp::push, domain, 0, what);
@@ -152,7 +152,7 @@ int push_range(std::uint64_t domain, const Annotation& what) noexcept {
 int pop_range(std::uint64_t domain) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    SampledOverheadTimer timed(to->calls);
+    SampledOverheadTimer timed(to->calls, !window().dormant());
     if (window().open()) add(*to, HostEventOp::pop, domain, 0, {});
     if (to->depth == 0) return -2;  // NVTX's return value for a pop without a push
     if (--to->depth == to->window_depth) {
@@ -167,7 +167,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
     std::uint64_t range = next_handle.fetch_add(1, std::memory_order_relaxed);
     EventRing* to = ring();
     if (to == nullptr) return range;
-    SampledOverheadTimer timed(to->calls);
+    SampledOverheadTimer timed(to->calls, !window().dormant());
     if (opens_window(domain, what)) replace(0, range);
     if (is_step(domain, what)) step_watch().begin_range(to->step, thread_of(*to), range);
     if (window().open()) add(*to, HostEventOp::start, domain, range, what);
@@ -177,7 +177,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
 void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    SampledOverheadTimer timed(to->calls);
+    SampledOverheadTimer timed(to->calls, !window().dormant());
     if (window().open()) add(*to, HostEventOp::end, domain, range, {});
     if (window().watches_annotations() && range != 0 && replace(range, 0)) window().end();
     if (step_watch().wanted()) step_watch().end_range(to->step, range, window().open());
@@ -186,7 +186,7 @@ void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
 void mark(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    SampledOverheadTimer timed(to->calls);
+    SampledOverheadTimer timed(to->calls, !window().dormant());
     if (opens_window(domain, what)) window().end();  // a mark has no duration; it may be an iteration
     if (is_step(domain, what)) step_watch().mark(to->step, thread_of(*to));
     if (window().open()) add(*to, HostEventOp::mark, domain, 0, what);

@@ -38,6 +38,8 @@ public:
         logged_ = first_taken_ ? 1 : 0;
         pthread_mutex_unlock(&lock_);
     }
+    // In standby and closed: nothing is recorded, and no capture will tell what that cost.
+    bool dormant() const noexcept { return standby_ && !open(); }
     bool always() const noexcept {
         return range_ == CaptureRange::always && delay_until_ == 0 && duration_ == 0 && !standby_;
     }
