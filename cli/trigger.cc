@@ -213,8 +213,7 @@ std::string line_of(const LauncherState& launcher) {
                                    launcher.alive() ? "in standby"
                                    : launcher.ended ? "ended"
                                                     : "gone");
-    if (launcher.alive() && processes > 0)
-        line += fmt::format(", {} process{}", processes, processes == 1 ? "" : "es");
+    if (launcher.alive() && processes > 0) line += fmt::format(", {} process{}", processes, processes == 1 ? "" : "es");
     if (!launcher.synchronised) line += ", clock not synchronised";
     if (launcher.refused > 0)
         line += fmt::format(", {} control file{} refused", launcher.refused, launcher.refused == 1 ? "" : "s");
