@@ -126,8 +126,11 @@ void add_name(HostEventOp op, std::uint64_t domain, std::uint64_t id, std::strin
     name_log().add(event, text.substr(0, EventRing::kMaxTextBytes));
 }
 
+bool opens_window(std::uint64_t domain, const Annotation& what, Window& window) noexcept {
+    return window.watches_annotations() && window.begin(what.text, domain, what.registered);
+}
 bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {
-    return window().watches_annotations() && window().begin(what.text, domain, what.registered);
+    return opens_window(domain, what, window());
 }
 
 // Whether the annotation belongs to the steps of --keep-slow.
@@ -142,24 +145,26 @@ std::uint32_t thread_of(const EventRing& ring) noexcept { return static_cast<std
 int push_range(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    SampledOverheadTimer timed(to->calls, !window().dormant());
-    if (to->window_depth < 0 && opens_window(domain, what)) to->window_depth = to->depth;
-    if (is_step(domain, what)) step_watch().push(to->step, thread_of(*to), to->depth);
-    if (window().open()) add(*to, HostEventOp::push, domain, 0, what);
+    Window& now = window();
+    SampledOverheadTimer timed(to->calls, !now.dormant());
+    if (to->window_depth < 0 && opens_window(domain, what, now)) to->window_depth = to->depth;
+    if (!now.dormant() && is_step(domain, what)) step_watch().push(to->step, thread_of(*to), to->depth);
+    if (now.open()) add(*to, HostEventOp::push, domain, 0, what);
     return to->depth++;
 }
 
 int pop_range(std::uint64_t domain) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    SampledOverheadTimer timed(to->calls, !window().dormant());
-    if (window().open()) add(*to, HostEventOp::pop, domain, 0, {});
+    Window& now = window();
+    SampledOverheadTimer timed(to->calls, !now.dormant());
+    if (now.open()) add(*to, HostEventOp::pop, domain, 0, {});
     if (to->depth == 0) return -2;  // NVTX's return value for a pop without a push
     if (--to->depth == to->window_depth) {
         to->window_depth = -1;
-        window().end();
+        now.end();
     }
-    if (step_watch().wanted()) step_watch().pop(to->step, thread_of(*to), to->depth, window().open());
+    if (step_watch().wanted()) step_watch().pop(to->step, thread_of(*to), to->depth, now.open());
     return to->depth;
 }
 
