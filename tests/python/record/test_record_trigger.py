@@ -4,6 +4,7 @@ The jobs are Python programs on the fake driver that launch one kernel at a time
 are compared with what the programs wrote down, and with each other.
 """
 
+import ctypes
 import json
 import os
 import signal
@@ -317,3 +318,18 @@ def test_options_that_standby_excludes(program, tmp_path):
     for options in (["--keep-last", "5"], ["--steps", "1:2"], ["--max-size", "1GiB"], ["--sample", "pm"]):
         done = program.run("record", "--standby", "-o", tmp_path / "run", *options, "--", "true")
         assert done.status == 2 and b"exclude each other" in done.stderr
+
+
+def test_the_c_interface(program, start, tmp_path):
+    library = ctypes.CDLL(str(Path(program.path).parent / "libgpuprof.so"))
+    library.gpuprof_last_error.restype = ctypes.c_char_p
+    assert library.gpuprof_trigger(os.fsencode(tmp_path), None, None) == 4
+    assert b"no recording is in standby" in library.gpuprof_last_error()
+    job = start()
+    number = ctypes.c_int64()
+    assert library.gpuprof_trigger(os.fsencode(job.run), None, ctypes.byref(number)) == 0
+    assert number.value == 1
+    assert library.gpuprof_trigger(os.fsencode(job.run), None, None) == 5
+    assert library.gpuprof_trigger_stop(os.fsencode(job.run)) == 0
+    assert library.gpuprof_trigger_stop(os.fsencode(job.run)) == 4
+    job.end()
