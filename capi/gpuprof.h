@@ -219,6 +219,22 @@ GPUPROF_API int gpuprof_table_stream(gpuprof_table* table, struct ArrowArrayStre
 /* Frees it; its streams and arrays remain valid. NULL is allowed. */
 GPUPROF_API void gpuprof_table_free(gpuprof_table* table);
 
+/* ---- Triggers: record a part of a job that runs under `gpu-profile record --standby -o FOLDER` ------------------- */
+
+typedef struct gpuprof_trigger_options {
+    size_t size;       /* sizeof(gpuprof_trigger_options) */
+    int64_t at_ns;     /* when all ranks start, CLOCK_REALTIME; 0: in 2 s, on a network file system in 10 s */
+    int64_t length_ns; /* 0 = 5 s, with steps 60 s; at most 600 s */
+    int64_t steps;     /* whole steps that all ranks have in common; 0: by time alone */
+    const char* ranks; /* NULL = all; such as "0,8-15" */
+} gpuprof_trigger_options;
+
+/* Writes a request into the folder and returns at once; the captures appear in FOLDER/tNUMBER (four digits). `options` and `number`
+ * may be NULL. Fails with 4 if nobody is in standby there, and with 5 if another trigger is in progress. */
+GPUPROF_API int gpuprof_trigger(const char* folder, const gpuprof_trigger_options* options, int64_t* number);
+/* Ends the one in progress; 4 if there is none. */
+GPUPROF_API int gpuprof_trigger_stop(const char* folder);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@ extern const Command kProfileCommand;
 extern const Command kTopCommand;
 extern const Command kServeCommand;
 extern const Command kRecordCommand;
+extern const Command kTriggerCommand;
 extern const Command kCountersCommand;
 extern const Command kReportCommand;
 extern const Command kQueryCommand;
@@ -28,11 +29,11 @@ extern const Command kHelpCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand, &kTopCommand,         &kServeCommand, &kRecordCommand,   &kCountersCommand,
-        &kReportCommand,  &kQueryCommand,       &kViewCommand,  &kCompareCommand,  &kWhatIfCommand,
-        &kTuneCommand,    &kMcpCommand,         &kRanksCommand, &kHistoryCommand,  &kExportCommand,
-        &kScrubCommand,   &kKernelInfoCommand,  &kBenchCommand, &kEvaluateCommand, &kSchemaCommand,
-        &kDoctorCommand,  &kCompletionsCommand, &kHelpCommand};
+        &kProfileCommand,  &kTopCommand,    &kServeCommand,       &kRecordCommand, &kTriggerCommand,
+        &kCountersCommand, &kReportCommand, &kQueryCommand,       &kViewCommand,   &kCompareCommand,
+        &kWhatIfCommand,   &kTuneCommand,   &kMcpCommand,         &kRanksCommand,  &kHistoryCommand,
+        &kExportCommand,   &kScrubCommand,  &kKernelInfoCommand,  &kBenchCommand,  &kEvaluateCommand,
+        &kSchemaCommand,   &kDoctorCommand, &kCompletionsCommand, &kHelpCommand};
     return kCommands;
 }
 

@@ -3,7 +3,7 @@
 
 Prints a Markdown table: time of the collector on the program's threads for annotations, records, calls that order streams, calls of the operating system and stacks of launches, cost of context switches, records per second from four threads and how many are accounted for, delay of
 a program's end, the collector's memory in a long run, bytes per kernel, and what choosing slow steps costs. BUILD is a folder
-with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, record, stream_call, os_call, switch, launch_stack, slow_step, end, memory, size.
+with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, standby, record, stream_call, os_call, switch, launch_stack, slow_step, end, memory, size.
 """
 
 import os
@@ -111,6 +111,58 @@ def annotation_rows(bench):
         alone, _ = bench.annotations(threads, alone=True)
         with_us, missing = bench.annotations(threads, alone=False)
         yield f"one NVTX event, {threads} thread{'s' * (threads > 1)}", f"{with_us - alone:.0f} ns (lost: {missing})"
+
+
+def standby_rows(bench, rounds=5):
+    """Attached without a trigger (record --standby): one annotation, and the CPU time and disk of a process that waits."""
+    ns = {}
+    for _ in range(rounds):
+        for what, event, words in (("alone", "step", None), ("standby", "forward", "standby=1"), ("of a step", "step", "standby=1"), ("recorded", "forward", "")):
+            ns.setdefault(what, []).append(bench.annotations(1, words is None, event, "400", words=words or "")[0])
+    each = {what: statistics.median(values) - statistics.median(ns["alone"]) for what, values in ns.items()}
+    yield "one NVTX event: in standby; that begins or ends a step; recorded", "; ".join(f"{each[what]:.0f} ns" for what in list(each)[1:])
+    yield from standby_process_rows(bench)
+
+
+def standby_process_rows(bench, processes=16, windows=6, seconds=10):
+    """Processes that share a folder and do nothing, and triggers half a second ahead."""
+    spool = bench.spool()
+    code = PLAY + "import time, gpu_profile; gpu_profile.step(); time.sleep(1000)"
+    environment = {**spool.environment(words="standby=1"), "PYTHONPATH": str(ROOT / "python")}
+    started = [subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.DEVNULL) for _ in range(processes)]
+    try:
+        while len(list(spool.folder.glob("*-0.window"))) < processes:
+            time.sleep(0.1)
+        time.sleep(1)
+
+        def used(pid):  # CPU time in ns of all threads but the first, and bytes on disk
+            cpu = sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid))
+            return cpu, sum(path.stat().st_size for path in spool.folder.glob(f"{pid}-*.gpuprof"))
+
+        before = [used(each.pid) for each in started]
+        time.sleep(seconds)
+        spent = [(after[0] - first[0], after[1] - first[1]) for first, after in zip(before, (used(each.pid) for each in started), strict=True)]
+        yield f"the library's thread in standby, {processes} processes for {seconds} s", f"{statistics.median(cpu for cpu, _ in spent) / seconds / 1e6:.2f} ms of CPU per s (most: {max(spent)[0] / seconds / 1e6:.2f})"
+        yield "on disk in standby", f"{max(size for _, size in spent) / seconds:.0f} bytes per s"
+        late, long = [], []
+        for number in range(1, windows + 1):
+            now = time.time_ns()
+            line = f"gpuprof-control 1 {now} {number} {now + 500_000_000} {now + 700_000_000} 0 *\n"
+            (spool.folder / "made").write_text(line)
+            (spool.folder / "made").rename(spool.folder / "control")
+            reports = []
+            while len(reports) < processes:
+                time.sleep(0.2)
+                lines = [path.read_text().split() for path in spool.folder.glob(f"*-{number}.window")]
+                reports = [[int(word) if word.isdigit() else None for word in line] for line in lines if line[5] == "3"]
+            late += [(opened - asked) / 1e6 for *_, asked, opened, _, _, _, _, _ in reports]
+            long += [abs(closed - opened - 200_000_000) / 1e6 for *_, opened, closed, _, _, _, _ in reports]
+        yield f"window opens after the instant, {processes} processes, {windows} triggers", f"median {statistics.median(late):.2f} ms, least {min(late):.2f}, most {max(late):.2f}"
+        yield "length of a window of 200 ms: error", f"median {statistics.median(long):.2f} ms, most {max(long):.2f}"
+    finally:
+        for each in started:
+            each.kill()
+            each.wait()
 
 
 def record_rows(bench):
@@ -322,7 +374,7 @@ def main():
     print(f"{os.cpu_count()} CPUs, {model}; load {os.getloadavg()[0]:.1f} before\n\n| what | figure |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, folder)
-        for rows in (annotation_rows, record_rows, stream_call_rows, os_call_rows, switch_rows, launch_stack_rows, slow_step_rows, end_rows, memory_rows, size_rows):
+        for rows in (annotation_rows, standby_rows, record_rows, stream_call_rows, os_call_rows, switch_rows, launch_stack_rows, slow_step_rows, end_rows, memory_rows, size_rows):
             if len(sys.argv) > 2 and rows.__name__.removesuffix("_rows") not in sys.argv[2:]:
                 continue
             for what, figure in rows(bench):

@@ -30,6 +30,7 @@
 #include "collect/launch/target.h"
 #include "core/base/caught.h"
 #include "core/base/host_name.h"
+#include "core/base/text/readable.h"
 #include "core/base/text/shell_words.h"
 #include "core/model/meta_values.h"
 #include "core/schema/job_place.h"
@@ -179,11 +180,79 @@ Status check_stalls(const RecordArguments& arguments, RecorderSettings& recorder
     return apply_warp_samples(arguments.stalls, recorder);
 }
 
+// What would record all the time, or what a window cannot have.
+Status check_standby(const RecordArguments& arguments) {
+    const RecorderSettings& recorder = arguments.injection.recorder;
+    const std::pair<bool, const char*> excluded[] = {{!arguments.injection.range.empty(), "--capture-range"},
+                                                     {!arguments.injection.steps.empty(), "--steps"},
+                                                     {recorder.delay_ns > 0, "--delay"},
+                                                     {recorder.duration_ns > 0, "--duration"},
+                                                     {recorder.keep_last_ns > 0, "--keep-last"},
+                                                     {recorder.keep_slow > 0, "--keep-slow"},
+                                                     {arguments.slow_steps.trigger.has_value(), "--trigger"},
+                                                     {!arguments.counters.set.empty(), "--counters"},
+                                                     {arguments.stalls.stalls, "--stalls"},
+                                                     {arguments.debug_env.groups.has_value(), "--debug-env"},
+                                                     {arguments.os_calls.least.has_value(), "--os-calls"},
+                                                     {arguments.scheduling, "--scheduling"},
+                                                     {!arguments.max_size.empty(), "--max-size"}};
+    for (const auto& [given, option] : excluded)
+        if (given)
+            return Error{ExitCode::usage,
+                         fmt::format("--standby and {} exclude each other; gpu-profile trigger says when "
+                                     "to record",
+                                     option)};
+    if (arguments.output.empty()) return Error{ExitCode::usage, "--standby needs -o DIR, a folder for the captures"};
+    return {};
+}
+
+// `record --standby`: the captures are made while the command runs.
+Result<ExitCode> record_in_standby(RecordArguments& arguments) {
+    if (Status possible = check_standby(arguments); !possible) return possible.error();
+    Result<SampleOption> sample = parse_sample_option(arguments.sample);
+    if (!sample.ok()) return sample.error();
+    if (sample->counters) return Error{ExitCode::usage, "--standby and --sample pm exclude each other"};
+    Result<InjectionOptions> options = injection_options(arguments.injection);
+    if (!options.ok()) return options.error();
+    options->annotation = arguments.slow_steps.step_range;
+    std::error_code failed;
+    std::string folder = std::filesystem::absolute(arguments.output, failed).lexically_normal().string();
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    std::filesystem::create_directories(folder + "/standby", failed);
+    if (failed)
+        return Error{ExitCode::not_permitted, fmt::format("cannot create folder {} for the captures: {}",
+                                                          shell_quoted_file(folder), failed.message())};
+    RecordingRequest request{.output = folder + "/standby",
+                             .parts = arguments.parts,
+                             .injection = *options,
+                             .sample = *sample,
+                             .python = arguments.python,
+                             .cpu_use = arguments.injection.traces("cpu"),
+                             .progress = false,
+                             .max_size = {},
+                             .counter_plan = {},
+                             .cupti = {},
+                             .standby = folder,
+                             .command = arguments.command};
+    Target target;
+    Result<RecordedRun> run = run_recorded(target, request);
+    if (!run.ok()) return run.error();
+    TargetExit end = run->end;
+    note(fmt::format("{} in {}", readable_count(run->standby.captures, "capture"), shell_quoted_file(folder)));
+    for (const std::string& left : run->standby.left)
+        note(fmt::format("the parts of a capture are kept; merge them with: gpu-profile record --merge {} -o FILE",
+                         shell_quoted_file(left)));
+    if (!run->standby.left.empty()) run->folder.keep();
+    { RecordedRun finished = std::move(*run); }
+    exit_like(end);
+}
+
 Result<ExitCode> record(RecordArguments arguments) {
     if (!arguments.merge.empty()) return merge_kept(std::move(arguments));
     if (arguments.command.empty())
         return Error{ExitCode::usage,
                      "no command to run; usage: gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
+    if (arguments.injection.recorder.standby) return record_in_standby(arguments);
     bool reserve = has_variables(arguments.output);
     if (reserve) {
         JobPlace place = find_job_place([](const char* name) { return std::getenv(name); });

@@ -19,6 +19,7 @@
 #include "cli/record/debug_environment.h"
 #include "cli/record/record_os_calls.h"
 #include "cli/record/recording_parts.h"
+#include "cli/record/standby.h"
 #include "collect/launch/injection.h"
 #include "core/base/boot_id.h"
 #include "core/base/caught.h"
@@ -180,7 +181,17 @@ private:
     std::vector<std::string> remarks_;
 };
 
+// In standby each window has its own.
+std::vector<std::unique_ptr<Companion>> window_companions(const RecordingRequest& request, const std::string& folder) {
+    std::vector<std::unique_ptr<Companion>> companions;
+    if (request.cpu_use) companions.push_back(record_cpu_use(folder, !request.injection.recorder.no_command_line));
+    if (request.python > 0) companions.push_back(record_python(folder, request.python));
+    if (request.sample.device_interval > 0) companions.push_back(record_devices(request.sample.device_interval));
+    return companions;
+}
+
 void prepare(Companions& companions, const RecordingRequest& request, const SpoolFolder& folder) {
+    if (!request.standby.empty()) return;
     const SampleOption& sample = request.sample;
     if (request.cpu_use) companions.prepare(record_cpu_use(folder.path(), !request.injection.recorder.no_command_line));
     if (request.python > 0) companions.prepare(record_python(folder.path(), request.python));
@@ -232,35 +243,47 @@ void put_place(ProcessTable& process, Row row, Batch& facts) {
     if (std::size_t size = read_boot_id(boot); size > 0) process.boot_id.set(row, facts.intern({boot, size}));
 }
 
+namespace {
+
+void add_fact(Batch& facts, const char* key, const std::string& value) {
+    MetaTable& meta = facts.tables.meta;
+    Row row = meta.add();
+    meta.key.set(row, facts.intern(key));
+    meta.value.set(row, facts.intern(value));
+}
+
+void add_settings(const RecorderSettings& settings, const ClockState& clock_at_start, Batch& facts) {
+    add_fact(facts, meta_key::kTool, meta_key::kRecorderTool);
+    each_setting(settings, [&](const SettingSpec& setting, auto value) {
+        if (setting.option.kind != SettingOption::none && is_given(setting, value))
+            add_fact(facts, meta_name(setting).c_str(), meta_value(value));
+    });
+    add_clock_facts(facts, "start", clock_at_start);
+    add_clock_facts(facts, "end", read_clock_state());
+}
+
+Row add_command(pid_t pid, const std::string& command, Batch& facts) {
+    ProcessTable& process = facts.tables.process;
+    Row row = process.add();
+    process.key.set(row, facts.intern(fmt::format("{}:{}", host_name(), pid)));
+    process.pid.set(row, pid);
+    process.host.set(row, facts.intern(host_name()));
+    put_place(process, row, facts);
+    if (!command.empty()) process.command.set(row, facts.intern(command));
+    return row;
+}
+
+}  // namespace
+
 // The launcher's facts: that it recorded, how the command ended, and the state of the clock before and after.
 Batch own_facts(const RecordedRun& run) {
     Batch facts;
-    MetaTable& meta = facts.tables.meta;
-    Row row = meta.add();
-    meta.key.set(row, facts.intern(meta_key::kTool));
-    meta.value.set(row, facts.intern(meta_key::kRecorderTool));
-    auto add = [&](const char* key, const std::string& value) {
-        Row fact = meta.add();
-        meta.key.set(fact, facts.intern(key));
-        meta.value.set(fact, facts.intern(value));
-    };
-    if (run.full_after) add("record.full_after_ns", std::to_string(*run.full_after));
-    if (!run.debug_groups.empty()) add(debug_env::kGroups, with_commas(run.debug_groups));
-    if (run.launches_block) add(debug_env::kLaunchBlocking, "1");
-    each_setting(run.settings, [&](const SettingSpec& setting, auto value) {
-        if (setting.option.kind != SettingOption::none && is_given(setting, value))
-            add(meta_name(setting).c_str(), meta_value(value));
-    });
-    add_clock_facts(facts, "start", run.clock_at_start);
-    add_clock_facts(facts, "end", read_clock_state());
-    ProcessTable& process = facts.tables.process;
-    row = process.add();
-    process.key.set(row, facts.intern(fmt::format("{}:{}", host_name(), run.pid)));
-    process.pid.set(row, run.pid);
-    process.exit_status.set(row, run.end.shell_status());
-    process.host.set(row, facts.intern(host_name()));
-    put_place(process, row, facts);
-    if (!run.command.empty()) process.command.set(row, facts.intern(run.command));
+    add_settings(run.settings, run.clock_at_start, facts);
+    if (run.full_after) add_fact(facts, "record.full_after_ns", std::to_string(*run.full_after));
+    if (!run.debug_groups.empty()) add_fact(facts, debug_env::kGroups, with_commas(run.debug_groups));
+    if (run.launches_block) add_fact(facts, debug_env::kLaunchBlocking, "1");
+    Row row = add_command(run.pid, run.command, facts);
+    facts.tables.process.exit_status.set(row, run.end.shell_status());
     return facts;
 }
 
@@ -297,6 +320,23 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     for (const std::string& remark : set_debug_env(environment, request.debug_groups, folder->path())) note(remark);
     Companions companions(*folder);
     prepare(companions, request, *folder);
+    ClockState clock;
+    std::string command;
+    std::optional<Standby> standby;
+    if (!request.standby.empty()) {
+        environment.set("GPUPROF_STANDBY", request.standby);
+        standby.emplace(StandbyOptions{.shared = request.standby,
+                                       .local = folder->path(),
+                                       .network = storage_of(request.standby) == StorageKind::network,
+                                       .companions = [&] { return window_companions(request, folder->path()); },
+                                       .facts =
+                                           [&](bool alone) {
+                                               Batch facts;
+                                               add_settings(options.recorder, clock, facts);
+                                               if (alone) add_command(target.pid(), command, facts);
+                                               return facts;
+                                           }});
+    }
     RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = request.progress, .on_full = [&] {
                                        companions.stop();
                                    }});
@@ -304,13 +344,13 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     shared.reset();
     companions.started(target.pid());
     note_failure(caught([&] { watch.start(); }));
-    ClockState clock;
-    std::string command;
     note_failure(caught([&] {
         clock = read_clock_state();
         if (!options.recorder.no_command_line) command = without_secrets(request.command);
     }));
+    if (standby) note_failure(caught([&] { standby->start(target.pid()); }));
     TargetExit end = target.wait([&] { companions.ended(); });
+    if (standby) standby->finish();
     watch.stop();
     companions.stop();
     std::optional<DurNs> full_after = watch.full_after();
@@ -329,7 +369,8 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
                        .clock_at_start = std::move(clock),
                        .debug_groups = request.debug_groups,
                        .launches_block = launches_block(environment),
-                       .settings = options.recorder};
+                       .settings = options.recorder,
+                       .standby = standby ? standby->result() : StandbyResult()};
 }
 
 }  // namespace gpuprof::cli

@@ -9,6 +9,7 @@
 
 #include "cli/record/clock_state.h"
 #include "cli/record/sample_option.h"
+#include "cli/record/standby.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
 #include "core/model/build/trace_builder.h"
@@ -26,6 +27,7 @@ struct RecordingRequest {
     std::string counter_plan;  // core/format/counter_plan.h; "": device work is recorded instead of counters
     std::string cupti;         // that made the plan, so that the program uses the same; "": any
     std::vector<std::string> debug_groups = {};  // debug_env.h
+    std::string standby = {};                    // absolute folder of the captures; "": record at once
     std::vector<std::string> command;
 };
 
@@ -41,6 +43,7 @@ struct RecordedRun {
     std::vector<std::string> debug_groups = {};
     bool launches_block = false;
     RecorderSettings settings = {};
+    StandbyResult standby = {};
 };
 
 // Runs it to its end. The target was created before any thread, and keeps its signals blocked.

@@ -46,7 +46,7 @@ void ActivitySwitch::switch_on_here(Activity& activity) noexcept {
 
 void ActivitySwitch::follow(Activity& activity, const Window& window, std::int64_t now) noexcept {
     if (pthread_mutex_trylock(&switching_) != 0) return;
-    bool open = window.open(), ready = asked_.exchange(false) || seen_open_;
+    bool open = window.open() || window.announced(), ready = asked_.exchange(false) || seen_open_;
     seen_open_ = open && on_.load() == 0 && !ready;
     if (open) {
         closed_since_ = 0;
@@ -68,7 +68,7 @@ void ActivitySwitch::switch_off(Activity& activity, const Window& window, std::i
     activity.flush(false);
     // A thread that opens the window from now on finds the kinds off and waits; one that did so earlier is seen now.
     on_.exchange(0);
-    if (window.open())
+    if (window.open() || window.announced())
         on_.exchange(1);
     else
         activity.close();

@@ -56,6 +56,7 @@ public:
     // On the spool thread; `now` is CLOCK_MONOTONIC in ns. A window that another thread has just opened is left to that one
     // until the next round.
     void follow(Activity& activity, const Window& window, std::int64_t now) noexcept;
+    bool on() const noexcept { return on_.load(std::memory_order_relaxed) != 0; }
     // Openings whose wait timed out, or that came while the kinds were being switched.
     std::uint64_t late() const noexcept { return late_.load(std::memory_order_relaxed); }
 

@@ -108,17 +108,19 @@ void begin_part(Collector& c) noexcept {
 // With --keep-last, only the last part and the one before it are kept; together they cover at least the requested time.
 void next_part(Collector& c) noexcept {
     if (c.keeper == nullptr &&
-        settings().launch_stacks) {  // records belong to the part that has the stacks of their launches
+        (settings().launch_stacks ||
+         settings().standby)) {  // records belong to the part that has the stacks of their launches
         flush(c, false);
         drain(c, monotonic_ns() + kMaxDrain);
     }
     write_losses(c, false);
     write_facts(c);
-    bool turned =
-        c.keeper != nullptr ? c.keeper->turn(c.file, settings().folder, c.part_began) : c.file.next(settings().folder);
+    bool turned = c.keeper != nullptr ? c.keeper->turn(c.file, settings().folder, c.part_began)
+                                      : c.file.next(settings().folder, settings().standby);
     if (!turned) return;  // continues in this one
     begin_part(c);
     if (c.keeper != nullptr) c.keeper->write(c.file, c.steps, false);
+    if (settings().standby) forget_past(c);
     c.counted = ~std::uint64_t{0};  // the losses so far must outlive the part that states them
     c.names_written = c.refusal_written = c.devices_asked = false;
     c.activity.forget_names();
@@ -151,6 +153,16 @@ void follow_window(Collector& c, std::int64_t now) noexcept {
     }
 }
 
+// Carries out triggers. CUPTI's kinds are on before the window opens, so that its first work is recorded.
+void follow_standby(Collector& c, std::int64_t now) noexcept {
+    bool delivered = !c.cuda_started.load(std::memory_order_acquire) || !c.kinds.on();
+    if (!c.standby.follow(c.window, now, delivered)) return;
+    if (c.standby.starting()) c.kinds.ask();
+    std::int64_t before = c.file.created_at();
+    next_part(c);
+    c.standby.turned(before, c.file.created_at());
+}
+
 void at_exit() { end_collector(); }
 
 // Once in each part. With the first records, the driver has been started, whether or not callbacks said so.
@@ -166,15 +178,19 @@ void* spool(void*) {
     c.thread.store(thread_id(), std::memory_order_relaxed);
     if (gpuprof_os_calls_leave_out_thread != nullptr) gpuprof_os_calls_leave_out_thread();
     begin_part(c);
+    const bool standby = settings().standby;
+    if (standby) c.standby.start(c.file.created_at());
     std::int64_t flushed = c.part_began, clocked = flushed, reclaimed = flushed;
     std::uint32_t ticket = c.work.ticket();
     while (phase.load(std::memory_order_acquire) == kRunning) {
-        c.work.wait(ticket, kDrainInterval);
+        c.work.wait(ticket, standby ? static_cast<long>(c.standby.pause()) : kDrainInterval);
         ticket = c.work.ticket();
         std::int64_t now = monotonic_ns();
+        if (standby) follow_standby(c, now);
+        bool quiet = standby && c.standby.idle() && !c.kinds.on();  // nothing can have happened
         c.window.tick(now);
         follow_window(c, now);
-        if (now - flushed >= kFlushInterval) {
+        if (!quiet && now - flushed >= kFlushInterval) {
             follow_devices(c);
             flush(c, false);
             flushed = now;
@@ -190,7 +206,7 @@ void* spool(void*) {
             EventRing::reclaim();
             reclaimed = now;
         }
-        if (now - clocked >= kClockInterval) {
+        if (!quiet && now - clocked >= kClockInterval) {
             write_clock(c);
             write_losses(c, false);
             write_facts(c);
@@ -209,6 +225,7 @@ void* spool(void*) {
         pause(kDrainInterval);
         drain(c, ending + kMaxShutdown);
     }
+    if (standby) c.standby.finish(c.window);
     write_clock(c);
     write_facts(c);
     if (c.keeper != nullptr) {

@@ -13,6 +13,7 @@
 #include "collect/inject/spool/spool_file.h"
 #include "collect/inject/steps/step_keeper.h"
 #include "collect/inject/steps/step_watch.h"
+#include "collect/inject/steps/triggered_window.h"
 #include "collect/inject/steps/window.h"
 
 namespace gpuprof::inject {
@@ -25,6 +26,7 @@ struct Collector {
         given_away;  // for the spool thread; when it has ended; when CUPTI belongs to another client
     Window window;
     StepWatch steps;
+    TriggeredWindow standby;       // with --standby
     StepKeeper* keeper = nullptr;  // null: all steps are kept
     SpoolFile file;
     Activity activity;
@@ -37,6 +39,8 @@ struct Collector {
     bool names_written = false, refusal_written = false, slow_start_written = false, devices_asked = false;
     std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
     std::uint64_t counted = ~std::uint64_t{0};
+    // In standby, before this part: what was lost, by spool::Lost, and the time that recording cost the program and this thread.
+    std::uint64_t lost_before[8] = {}, on_program_before = 0, on_own_before = 0;
 };
 
 }  // namespace gpuprof::inject

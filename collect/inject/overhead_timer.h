@@ -24,11 +24,11 @@ private:
     TimeNs since_;
 };
 
-// Times one call in sixteen of a thread, by the thread's counter of calls.
+// Times one call in sixteen of a thread, by the thread's counter of calls, if the time will be told.
 class SampledOverheadTimer {
 public:
-    explicit SampledOverheadTimer(std::uint32_t& calls) noexcept
-        : since_(calls++ % kSamplingRatio == 0 ? monotonic_ns() : 0) {}
+    explicit SampledOverheadTimer(std::uint32_t& calls, bool wanted = true) noexcept
+        : since_(wanted && calls++ % kSamplingRatio == 0 ? monotonic_ns() : 0) {}
     ~SampledOverheadTimer() {
         if (since_ != 0)
             collector_overhead_ns.fetch_add(kSamplingRatio * static_cast<std::uint64_t>(monotonic_ns() - since_),

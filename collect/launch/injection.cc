@@ -19,6 +19,7 @@
 #include "core/base/caught.h"
 #include "core/base/files/names_in.h"
 #include "core/base/files/path_search.h"
+#include "core/format/control.h"
 #include "core/schema/os_call_meta_keys.h"
 
 namespace gpuprof::inline launch {
@@ -124,6 +125,8 @@ SpoolFolder::~SpoolFolder() {
 
 void SpoolFolder::remove() const {
     unlink((path_ + "/full").c_str());
+    unlink((path_ + "/" + control::kFile).c_str());
+    for (const std::string& file : files_in(path_, control::kReportSuffix)) unlink(file.c_str());
     unlink((path_ + "/" + meta_key::kOsCallShare).c_str());
     unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h
     std::error_code failed;

@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     from .monitor import GpuMonitor as GpuMonitor
     from .program import binary as binary
     from .program import report as report
+    from .recording import Trigger as Trigger
     from .recording import start as start
+    from .recording import status as status
     from .recording import step as step
     from .recording import stop as stop
+    from .recording import trigger as trigger
     from .repeats import MultiRunResult as MultiRunResult
     from .repeats import RunStats as RunStats
     from .repeats import profile_repeats as profile_repeats
@@ -69,6 +72,7 @@ _HOMES = {
     "SampleSeries": "samples",
     "Table": "trace",
     "Trace": "trace",
+    "Trigger": "recording",
     "bench": "benchmarking",
     "bench_compare": "benchmarking",
     "benchmark": "benchmarking",
@@ -82,8 +86,10 @@ _HOMES = {
     "ranks": "many_ranks.job",
     "report": "program",
     "start": "recording",
+    "status": "recording",
     "step": "recording",
     "stop": "recording",
+    "trigger": "recording",
 }
 __all__ = [*sorted(set(_HOMES) - {"open"}), "__version__"]  # `import *` does not shadow the builtin open
 

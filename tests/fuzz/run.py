@@ -54,6 +54,7 @@ PARSERS = {
     "capture": ["core/format/chunk", "core/format/table_chunk.cc", "core/format/column_decoder.cc", "io/importers/capture_import"],
     "compressed": ["io/importers/source/decompressed_bytes.cc", "io/importers/source/open_source.cc", "core/format/zstd_frame.cc"],
     "counters": ["collect/counters/spooled", "collect/counters/skips.cc", "collect/counters/spool_input.cc", "core/format/counter_plan.cc"],
+    "control": ["core/format/control.h", "collect/launch/run_folder.cc"],
     "cubin": ["io/cubin/"],
     "cupti": ["io/importers/spool/spool_activity.cc", "io/importers/spool/spool_import.cc", "core/format/cupti_records.h"],
     "flight": ["io/importers/flight_recorder.cc", "ranks/hangs/hang"],

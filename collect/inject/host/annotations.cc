@@ -17,6 +17,9 @@ constexpr std::uint64_t kWanted = std::uint64_t{1} << 62;
 
 // A trailing number, as in "ProfilerStep#7", is ignored.
 bool is_iteration(std::string_view text) noexcept {
+    // Most texts are none, and in standby every one is looked at.
+    if (text.empty() || (text[0] != 's' && text[0] != 'S' && text[0] != 'i' && text[0] != 'I' && text[0] != 'P'))
+        return false;
     while (!text.empty() && (is_digit(text.back()) || text.back() == ' ' || text.back() == '#')) text.remove_suffix(1);
     return text == "step" || text == "Step" || text == "iteration" || text == "Iteration" || text == "ProfilerStep";
 }
@@ -47,8 +50,8 @@ bool AnnotationName::matches(std::string_view text, std::uint64_t domain, std::u
 }
 
 const AnnotationName& annotation_name() noexcept {
-    static const AnnotationName name(settings().annotation,
-                                     settings().range == CaptureRange::iterations || settings().keep_slow > 0);
+    static const AnnotationName name(settings().annotation, settings().range == CaptureRange::iterations ||
+                                                                settings().keep_slow > 0 || settings().standby);
     return name;
 }
 
@@ -123,8 +126,11 @@ void add_name(HostEventOp op, std::uint64_t domain, std::uint64_t id, std::strin
     name_log().add(event, text.substr(0, EventRing::kMaxTextBytes));
 }
 
+bool opens_window(std::uint64_t domain, const Annotation& what, Window& window) noexcept {
+    return window.watches_annotations() && window.begin(what.text, domain, what.registered);
+}
 bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {
-    return window().watches_annotations() && window().begin(what.text, domain, what.registered);
+    return opens_window(domain, what, window());
 }
 
 // Whether the annotation belongs to the steps of --keep-slow.
@@ -139,24 +145,26 @@ std::uint32_t thread_of(const EventRing& ring) noexcept { return static_cast<std
 int push_range(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    SampledOverheadTimer timed(to->calls);
-    if (to->window_depth < 0 && opens_window(domain, what)) to->window_depth = to->depth;
-    if (is_step(domain, what)) step_watch().push(to->step, thread_of(*to), to->depth);
-    if (window().open()) add(*to, HostEventOp::push, domain, 0, what);
+    Window& now = window();
+    SampledOverheadTimer timed(to->calls, !now.dormant());
+    if (to->window_depth < 0 && opens_window(domain, what, now)) to->window_depth = to->depth;
+    if (!now.dormant() && is_step(domain, what)) step_watch().push(to->step, thread_of(*to), to->depth);
+    if (now.open()) add(*to, HostEventOp::push, domain, 0, what);
     return to->depth++;
 }
 
 int pop_range(std::uint64_t domain) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    SampledOverheadTimer timed(to->calls);
-    if (window().open()) add(*to, HostEventOp::pop, domain, 0, {});
+    Window& now = window();
+    SampledOverheadTimer timed(to->calls, !now.dormant());
+    if (now.open()) add(*to, HostEventOp::pop, domain, 0, {});
     if (to->depth == 0) return -2;  // NVTX's return value for a pop without a push
     if (--to->depth == to->window_depth) {
         to->window_depth = -1;
-        window().end();
+        now.end();
     }
-    if (step_watch().wanted()) step_watch().pop(to->step, thread_of(*to), to->depth, window().open());
+    if (step_watch().wanted()) step_watch().pop(to->step, thread_of(*to), to->depth, now.open());
     return to->depth;
 }
 
@@ -164,7 +172,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
     std::uint64_t range = next_handle.fetch_add(1, std::memory_order_relaxed);
     EventRing* to = ring();
     if (to == nullptr) return range;
-    SampledOverheadTimer timed(to->calls);
+    SampledOverheadTimer timed(to->calls, !window().dormant());
     if (opens_window(domain, what)) replace(0, range);
     if (is_step(domain, what)) step_watch().begin_range(to->step, thread_of(*to), range);
     if (window().open()) add(*to, HostEventOp::start, domain, range, what);
@@ -174,7 +182,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
 void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    SampledOverheadTimer timed(to->calls);
+    SampledOverheadTimer timed(to->calls, !window().dormant());
     if (window().open()) add(*to, HostEventOp::end, domain, range, {});
     if (window().watches_annotations() && range != 0 && replace(range, 0)) window().end();
     if (step_watch().wanted()) step_watch().end_range(to->step, range, window().open());
@@ -183,7 +191,7 @@ void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
 void mark(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    SampledOverheadTimer timed(to->calls);
+    SampledOverheadTimer timed(to->calls, !window().dormant());
     if (opens_window(domain, what)) window().end();  // a mark has no duration; it may be an iteration
     if (is_step(domain, what)) step_watch().mark(to->step, thread_of(*to));
     if (window().open()) add(*to, HostEventOp::mark, domain, 0, what);

@@ -1,6 +1,9 @@
 #include "collect/inject/spool/chunks.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <numeric>
 #include <string_view>
 
 #include "collect/inject/cupti/cupti_multiplexer.h"
@@ -34,34 +37,47 @@ void write_clock(Collector& c) noexcept {
     c.file.write(ChunkKind::spool_clock, {reinterpret_cast<const char*>(&reading), sizeof reading});
 }
 
-void write_losses(Collector& c, bool at_end) noexcept {
+namespace {
+
+using LossCounts = std::array<std::uint64_t, 8>;  // by spool::Lost
+
+LossCounts losses_so_far(Collector& c, bool at_end) noexcept {
     std::uint64_t full = EventRing::dropped_without_ring(), cut = 0;
     for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next()) {
         full += ring->dropped();
         cut += ring->cut();
     }
     bool cuda = c.cuda_started.load(std::memory_order_acquire);
-    std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? buffers().outstanding() : 0;
-    std::uint64_t unwritten = c.file.unwritten() + c.refused_memory;
-    std::uint64_t late = c.kinds.late();
-    std::uint64_t without_stack = launches_without_stack();
-    std::uint64_t sum = full + cut + dropped + kept + unwritten + late + without_stack + lost_graph_events();
+    return {cuda ? c.activity.dropped() : 0,
+            full,
+            cut,
+            c.file.unwritten() + c.refused_memory,
+            at_end ? buffers().outstanding() : 0,
+            c.kinds.late(),
+            launches_without_stack(),
+            lost_graph_events()};
+}
+
+}  // namespace
+
+void write_losses(Collector& c, bool at_end) noexcept {
+    LossCounts lost = losses_so_far(c, at_end);
+    std::uint64_t sum = std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
     if (sum == c.counted) return;
     c.counted = sum;
     c.counts.clear();
-    auto add = [&](spool::Lost reason, std::uint64_t count) {
-        c.counts.add(reason);
-        c.counts.add(count);
-    };
-    add(spool::Lost::cupti_dropped, dropped);
-    add(spool::Lost::nvtx_full, full);
-    add(spool::Lost::too_long, cut);
-    add(spool::Lost::unwritten, unwritten);
-    add(spool::Lost::kept_buffers, kept);
-    add(spool::Lost::late_windows, late);
-    add(spool::Lost::many_stacks, without_stack);
-    add(spool::Lost::many_nodes, lost_graph_events());
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+        c.counts.add(static_cast<spool::Lost>(i));
+        c.counts.add(lost[i] - c.lost_before[i]);
+    }
     c.file.write(ChunkKind::spool_lost, c.counts.view());
+}
+
+void forget_past(Collector& c) noexcept {
+    c.on_program_before = collector_overhead_ns.load(std::memory_order_relaxed);
+    c.on_own_before = static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    LossCounts lost = losses_so_far(c, false);
+    std::copy(lost.begin(), lost.end(), c.lost_before);
 }
 
 // Facts for the trust line: who used CUPTI, and the cost of recording.
@@ -99,10 +115,21 @@ void write_facts(Collector& c) noexcept {
         text(meta_key::kCallRecordUnknown, c.activity.record_cost().refusal());
     }
     number(meta_key::kRecorderThread, static_cast<std::uint64_t>(c.thread.load(std::memory_order_relaxed)));
-    number(meta_key::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed));
-    number(meta_key::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
+    number(meta_key::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed) - c.on_program_before);
+    number(meta_key::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)) - c.on_own_before);
     if (c.window.closed_at() != 0 && !c.window.open())
         number(meta_key::kWindowClosedAt, static_cast<std::uint64_t>(c.window.closed_at()));
+    if (const control::Report& trigger = c.standby.report(); trigger.number != 0) {
+        number("trigger", static_cast<std::uint64_t>(trigger.number));
+        number("trigger_open_ns", static_cast<std::uint64_t>(trigger.open));
+        if (trigger.opened != 0) number("trigger_opened_ns", static_cast<std::uint64_t>(trigger.opened));
+        if (trigger.last_step != 0) {
+            number("trigger_first_step", static_cast<std::uint64_t>(trigger.first_step));
+            number("trigger_last_step", static_cast<std::uint64_t>(trigger.last_step));
+        }
+    }
+    if (std::int64_t refused = c.standby.report().refused; refused != 0)
+        number("triggers_refused", static_cast<std::uint64_t>(refused));
     c.file.write(ChunkKind::spool_facts, c.facts.view());
 }
 

@@ -16,6 +16,7 @@ namespace gpuprof::inject {
 void Window::start(Switch on_switch, std::int64_t now) noexcept {
     const Settings& settings = inject::settings();
     range_ = settings.range;
+    standby_ = settings.standby;
     first_ = settings.first;
     last_ = settings.last;
     duration_ = settings.duration_ns;
@@ -23,7 +24,7 @@ void Window::start(Switch on_switch, std::int64_t now) noexcept {
     delayed_.store(delay_until_ != 0, std::memory_order_relaxed);
     switch_ = on_switch;
     if (range_ == CaptureRange::profiler_api) map_starters();
-    if (range_ == CaptureRange::always) reasons_.store(1, std::memory_order_relaxed);
+    if (range_ == CaptureRange::always && !standby_) reasons_.store(1, std::memory_order_relaxed);
     open_or_close();
 }
 
@@ -72,7 +73,8 @@ bool Window::started_elsewhere() const noexcept {
 // Aligns the window with the reasons to be open.
 void Window::open_or_close() noexcept {
     pthread_mutex_lock(&lock_);
-    bool wanted = reasons_.load(std::memory_order_relaxed) > 0 || elsewhere_.load(std::memory_order_relaxed);
+    bool wanted = reasons_.load(std::memory_order_relaxed) > 0 || elsewhere_.load(std::memory_order_relaxed) ||
+                  planned_.load(std::memory_order_relaxed);
     bool should = wanted && !delayed_.load(std::memory_order_relaxed) && !over_.load(std::memory_order_relaxed);
     if (should != open_.load(std::memory_order_relaxed)) {
         if (should) {
@@ -125,27 +127,49 @@ void Window::shut() noexcept {
     if (!over_.exchange(true, std::memory_order_relaxed)) open_or_close();
 }
 
+std::int64_t Window::open_plan(std::int64_t steps) noexcept {
+    plan_end_.store(0, std::memory_order_relaxed);
+    planned_.store(true, std::memory_order_relaxed);
+    std::int64_t now = realtime_ns();
+    open_or_close();
+    if (steps > 0) plan_end_.store(this->steps() + steps + 2, std::memory_order_relaxed);
+    return now;
+}
+void Window::close_plan() noexcept {
+    if (!planned_.exchange(false, std::memory_order_relaxed)) return;
+    plan_end_.store(steps(), std::memory_order_relaxed);
+    open_or_close();
+}
+
+// In standby only triggers open the window: what no trigger asked for would have no capture to go to.
 void Window::call_start() noexcept {
+    if (standby_) return;
     reasons_.store(1, std::memory_order_relaxed);
     note_start(true);
     open_or_close();
 }
 void Window::call_stop() noexcept {
+    if (standby_) return;
     reasons_.store(0, std::memory_order_relaxed);
     note_start(false);
     open_or_close();
 }
 
 void Window::step() noexcept {
-    if (range_ != CaptureRange::iterations) return;
+    if (range_ != CaptureRange::iterations && !standby_) return;
     std::int64_t number = iterations_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (standby_) {
+        std::int64_t end = plan_end_.load(std::memory_order_relaxed);
+        if (end != 0 && number >= end) close_plan();
+        return;
+    }
     if (number == first_) call_start();
     if (number == last_ + 1) call_stop();
 }
 
 bool Window::begin(std::string_view text, std::uint64_t domain, std::uint64_t registered) noexcept {
     if (!annotation_name().matches(text, domain, registered)) return false;
-    if (range_ == CaptureRange::iterations)
+    if (range_ == CaptureRange::iterations || standby_)
         step();
     else
         change_reasons(+1);

@@ -1,0 +1,335 @@
+"""`record --standby` and `trigger`: nothing is recorded until someone asks, and then exactly the window, in a capture per rank.
+
+The jobs are Python programs on the fake driver that launch one kernel at a time and write down when. No test expects a time: windows
+are compared with what the programs wrote down, and with each other.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from patience import HANGS_S
+from played import PLAY, fake_environment
+from recordings_of_cupti import ROOT, kernels_in, lines, quick_script
+
+# Plays the script once a turn, between two readings of the clock, until the file "end" appears; a step each turn.
+JOB = PLAY + """
+import gpu_profile, os, pathlib
+folder, phase = pathlib.Path(sys.argv[2]), float(sys.argv[3])
+time.sleep(phase)
+(folder / f"ready-{os.getpid()}").touch()
+turn = 0
+with open(folder / f"turns-{os.getpid()}", "w") as log:
+    while not (folder / "end").exists() and turn < 20000:
+        gpu_profile.step()
+        before = time.time_ns()
+        play(turn)
+        print(before, time.time_ns(), file=log, flush=True)
+        turn += 1
+        time.sleep(0.01)
+print("sockets", sum(os.readlink(f"/proc/self/fd/{fd}").startswith("socket") for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")))
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    return quick_script(tmp_path_factory.mktemp("scripts"))
+
+
+@pytest.fixture(scope="module")
+def once():
+    return len(kernels_in(lines()))
+
+
+class Job:
+    """Some launchers in standby, one per rank, that share a folder."""
+
+    def __init__(self, program, script, folder, ranks=1, options=("--sample", "0")):
+        self.program, self.run, self.log = program, folder / "run", folder / "log"
+        self.log.mkdir()
+        self.launchers = []
+        for rank in range(ranks):
+            place = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)} if ranks > 1 else {}
+            environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"), **place)
+            command = [program.path, "record", "--standby", "-o", self.run, *options, "--", sys.executable, "-c", JOB, script, self.log,
+                       str(rank * 0.003)]
+            self.launchers.append(subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                                   text=True))
+        self.wait_for(lambda: len(list(self.log.glob("ready-*"))) == ranks and len(self.waiting()) >= ranks)
+
+    def wait_for(self, condition):
+        until = time.monotonic() + HANGS_S
+        while not condition():
+            assert time.monotonic() < until and all(each.poll() is None for each in self.launchers), self.outcome()
+            time.sleep(0.05)
+
+    def outcome(self):
+        return [(each.poll(), each.stderr.read() if each.poll() is not None else "") for each in self.launchers]
+
+    def trigger(self, *arguments, code=0):
+        done = subprocess.run([self.program.path, "trigger", self.run, *map(str, arguments)], capture_output=True, text=True, timeout=HANGS_S,
+                              check=False)
+        assert done.returncode == code, done.stderr + done.stdout
+        return done.stdout if code == 0 else done.stderr
+
+    def ask(self, *arguments, code=0):
+        return json.loads(self.trigger(*arguments, "--format", "json", code=code))
+
+    def waiting(self):
+        done = subprocess.run([self.program.path, "trigger", self.run, "--status", "--format", "json"], capture_output=True, text=True,
+                              timeout=HANGS_S, check=False)
+        return json.loads(done.stdout)["processes"] if done.returncode == 0 else []
+
+    def record(self, *arguments, code=0):
+        """Trigger and wait; return the processes."""
+        return self.ask("--wait", 120, *arguments, code=code)["processes"]
+
+    def end(self):
+        (self.log / "end").touch()
+        outputs = [each.communicate(timeout=HANGS_S) for each in self.launchers]
+        assert [each.returncode for each in self.launchers] == [0] * len(self.launchers), outputs
+        assert all("sockets 0" in out for out, _ in outputs), outputs
+        return [err for _, err in outputs]
+
+    def times(self, pid):
+        return [tuple(map(int, line.split())) for line in (self.log / f"turns-{pid}").read_text().splitlines()]
+
+
+@pytest.fixture
+def start(program, script, tmp_path):
+    jobs = []
+
+    def make(**options):
+        jobs.append(Job(program, script, tmp_path, **options))
+        return jobs[-1]
+
+    yield make
+    for job in jobs:
+        for launcher in job.launchers:
+            if launcher.poll() is None:
+                (job.log / "end").touch()
+                launcher.kill()
+                launcher.communicate()
+
+
+def check_window(program, job, process, once):
+    """The capture has the kernels of every turn within the window, and none of a turn outside it."""
+    report = program.report(process["file"], "kernels", "losses")
+    assert not [row for row in report["losses"].rows if row["severity"] == "data"]
+    recorded = sum(row["count"] for row in report["kernels"].rows)
+    played = job.times(process["pid"])
+    within = sum(process["opened_ns"] <= begin and end <= process["closed_ns"] for begin, end in played)
+    touching = sum(begin <= process["closed_ns"] and end >= process["opened_ns"] for begin, end in played)
+    assert within > 0
+    assert within * once <= recorded <= touching * once
+    return within
+
+
+def test_three_triggers_give_three_captures_of_their_windows(program, start, once):
+    job = start()
+    captures = []
+    for seconds in ("0.3", "0.5", "0.2"):
+        (process,) = job.record("--seconds", seconds, "--at", "+0.5s")
+        assert process["state"] == "recorded" and process["rank"] is None
+        captures.append(process)
+    status = job.trigger("--status")
+    assert "in standby" in status and "trigger 3: " in status
+    (notes,) = job.end()
+    assert "3 captures in" in notes
+    assert [Path(each["file"]).parent.name for each in captures] == ["t0001", "t0002", "t0003"]
+    for process in captures:
+        check_window(program, job, process, once)
+    assert all(a["closed_ns"] < b["opened_ns"] for a, b in zip(captures, captures[1:]))
+    # the folder of the parts is gone
+    assert sorted(path.name for path in job.run.iterdir()) == ["control", "standby", "t0001", "t0002", "t0003"]
+    assert "no recording is in standby" in job.trigger(code=4)
+
+
+def test_ranks_open_together_and_share_whole_steps(program, start, once):
+    job = start(ranks=4)
+    processes = job.record("--steps", "5", "--at", "+1s")
+    assert [process["rank"] for process in processes] == [0, 1, 2, 3]
+    # each rank has one more than asked, so that N are common to ranks that disagree by one about the first
+    assert {process["last_step"] - process["first_step"] for process in processes} == {5}
+    late = [process["late_ns"] for process in processes]
+    assert min(late) >= 0
+    job.end()
+    for process in processes:
+        check_window(program, job, process, once)
+    ranks = subprocess.run([program.path, "ranks", job.run / "t0001", "--format", "json"], capture_output=True, text=True, timeout=HANGS_S, check=False)
+    assert ranks.returncode in (0, 4), ranks.stderr
+
+
+def test_only_the_ranks_that_are_named(program, start, once):
+    job = start(ranks=3)
+    processes = job.record("--seconds", "0.3", "--at", "+0.5s", "--ranks", "0,2-5")
+    assert [process["rank"] for process in processes] == [0, 2]
+    job.end()
+    for process in processes:
+        check_window(program, job, process, once)
+
+
+def test_stop_and_busy(program, start, once):
+    job = start()
+    assert "trigger 1: recording starts at" in job.trigger("--seconds", "300", "--at", "+0.3s")
+    job.wait_for(lambda: any(process["state"] == "open" for process in job.waiting()))
+    assert "trigger 1 is in progress" in job.trigger(code=5)
+    (process,) = job.ask("--stop", "--wait", 120)["processes"]
+    assert process["state"] == "recorded"
+    assert "no trigger is in progress" in job.trigger("--stop", code=4)
+    job.end()
+    check_window(program, job, process, once)
+
+
+@pytest.mark.parametrize("words", [("--at", "2020-01-01T00:00:00Z"), ("--at", "soon"), ("--at", "/0s"), ("--ranks", "3-1"), ("--ranks", "a"),
+                                   ("--seconds", "601"), ("--at", "+48h")])
+def test_what_cannot_be_asked(start, words):
+    job = start()
+    job.trigger(*words, code=2)
+    job.end()
+
+
+def hostile(folder):
+    """Control files that no trigger wrote, by name; each is put in place by rename."""
+    now = time.time_ns()
+    line = f"gpuprof-control 1 {now} 1 {now} {now + 10**9} 0 *\n"
+    yield "link", lambda path: path.symlink_to("/etc/passwd")
+    yield "fifo", lambda path: os.mkfifo(path)
+    yield "folder", lambda path: path.mkdir()
+    yield "large", lambda path: path.open("wb").truncate(10**9)
+    yield "half", lambda path: path.write_text(line[:-9])
+    yield "writable", lambda path: (path.write_text(line), path.chmod(0o666))
+    yield "negative", lambda path: path.write_text(line.replace(" 0 *", " -1 *"))
+    yield "nan", lambda path: path.write_text(line.replace(" 0 *", " nan *"))
+    yield "long", lambda path: path.write_text(f"gpuprof-control 1 {now} 1 {now} {now + 601 * 10**9} 0 *\n")
+    yield "future", lambda path: path.write_text(f"gpuprof-control 1 {now + 10**16} 1 {now} {now + 10**9} 0 *\n")
+    yield "bytes", lambda path: path.write_bytes(bytes(range(256)))
+
+
+def test_hostile_control_files_are_refused_and_counted(start):
+    job = start()
+    refused = 0
+    for name, make in hostile(job.run):
+        target, made = job.run / "control", job.run / f"made-{name}"
+        if target.is_dir() and not target.is_symlink():
+            target.rmdir()
+        make(made)
+        if made.is_dir() and target.exists():
+            target.unlink()
+        os.rename(made, target)
+        refused += 1
+        job.wait_for(lambda: f"{refused} control file" in job.trigger("--status"))
+    status = job.waiting()
+    assert [process["trigger"] for process in status] == [None]
+    os.unlink(job.run / "control")
+    (process,) = job.record("--seconds", "0.2", "--at", "+0.5s")
+    assert process["state"] == "recorded"
+    job.end()
+
+
+def test_a_launcher_that_hangs_never_delays_the_job(start):
+    """As when it waits for a file system that does not answer: the window still closes, and the job ends its work."""
+    job = start()
+    job.trigger("--seconds", "0.5", "--at", "+1.5s")
+    job.wait_for(lambda: any(process["state"] == "waiting" for process in job.waiting()))
+    (launcher,) = job.launchers
+    (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
+    os.kill(launcher.pid, signal.SIGSTOP)
+    try:
+        before = len(job.times(pid))
+        job.wait_for(lambda: len(job.times(pid)) > before + 200)
+        (job.log / "end").touch()
+        until = time.monotonic() + HANGS_S
+        while Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z":
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    finally:
+        os.kill(launcher.pid, signal.SIGCONT)
+    job.end()
+    assert len(list((job.run / "t0001").glob("*.gpuprof"))) == 1
+
+
+@pytest.mark.parametrize("victim", ["rank", "launcher", "trigger"])
+def test_whoever_is_killed_leaves_readable_parts(program, start, victim, once):
+    job = start()
+    if victim == "trigger":
+        asking = subprocess.Popen([program.path, "trigger", job.run, "--seconds", "0.4", "--at", "+0.3s", "--wait", "100"], stdout=subprocess.DEVNULL)
+    else:
+        job.trigger("--seconds", "100", "--at", "+0.3s")
+    job.wait_for(lambda: any(process["state"] in ("open", "recorded") for process in job.waiting()))
+    (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
+    before = len(job.times(pid))
+    if victim != "trigger":
+        job.wait_for(lambda: len(job.times(pid)) > before + 30)
+    (launcher,) = job.launchers
+    if victim == "trigger":
+        asking.kill()
+        asking.wait()
+        job.wait_for(lambda: any(process["state"] == "recorded" for process in job.waiting()))
+        job.end()
+    elif victim == "rank":
+        os.kill(pid, signal.SIGKILL)
+        launcher.communicate(timeout=HANGS_S)
+    else:
+        launcher.kill()
+        (job.log / "end").touch()
+        launcher.communicate(timeout=HANGS_S)  # the rank has its streams
+        parts = [path for path in job.run.glob("*.parts-*/*.gpuprof") if path.name.startswith(f"{pid}-")]
+        assert parts
+        merged = job.log / "merged.gpuprof"
+        done = subprocess.run([program.path, "record", "--quiet", "--merge", parts[0].parent, "-o", merged], capture_output=True, text=True,
+                              timeout=HANGS_S, check=False)
+        assert done.returncode == 0, done.stderr
+        assert sum(row["count"] for row in program.report(merged, "kernels")["kernels"].rows) >= once
+        return
+    (capture,) = (job.run / "t0001").glob("*.gpuprof")
+    assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) >= once
+
+
+def test_python_triggers_from_inside(program, script, tmp_path):
+    code = PLAY + """
+import gpu_profile
+asked = gpu_profile.trigger(seconds=0.3, at="+0.5s")
+until = time.time() + 2
+turn = 0
+while time.time() < until:
+    gpu_profile.step()
+    play(turn)
+    turn += 1
+print(*asked.wait(60))
+"""
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python")]))
+    environment = fake_environment(program, PYTHONPATH=path, GPUPROF_BIN=str(program.path))
+    # the recorder must be attached before it can be asked
+    code = code.replace("import gpu_profile\n", "import gpu_profile\ngpu_profile.step()\ntime.sleep(1)\n", 1)
+    done = subprocess.run([program.path, "record", "--standby", "-o", tmp_path / "run", "--sample", "0", "--", sys.executable, "-c", code, script],
+                          env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
+    assert done.returncode == 0, done.stderr
+    assert program.report(done.stdout.strip(), "kernels")["kernels"].rows
+
+
+def test_options_that_standby_excludes(program, tmp_path):
+    for options in (["--keep-last", "5"], ["--steps", "1:2"], ["--max-size", "1GiB"], ["--sample", "pm"]):
+        done = program.run("record", "--standby", "-o", tmp_path / "run", *options, "--", "true")
+        assert done.status == 2 and b"exclude each other" in done.stderr
+
+
+def test_the_c_interface(program, start, tmp_path):
+    library = ctypes.CDLL(str(Path(program.path).parent / "libgpuprof.so"))
+    library.gpuprof_last_error.restype = ctypes.c_char_p
+    assert library.gpuprof_trigger(os.fsencode(tmp_path), None, None) == 4
+    assert b"no recording is in standby" in library.gpuprof_last_error()
+    job = start()
+    number = ctypes.c_int64()
+    assert library.gpuprof_trigger(os.fsencode(job.run), None, ctypes.byref(number)) == 0
+    assert number.value == 1
+    assert library.gpuprof_trigger(os.fsencode(job.run), None, None) == 5
+    assert library.gpuprof_trigger_stop(os.fsencode(job.run)) == 0
+    assert library.gpuprof_trigger_stop(os.fsencode(job.run)) == 4
+    job.end()
