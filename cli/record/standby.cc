@@ -268,8 +268,9 @@ void Standby::merge(Round& round, const std::vector<std::int64_t>& pids, bool al
     // Samples of the machine belong to every rank; what concerns single processes only to a capture of all.
     for (const char* companion : {"cpu", "python", "devices"}) {
         std::string from = companion_part(options_.local + "/" + number, companion);
-        if (alone || companion == std::string_view("devices"))
-            (void)link(from.c_str(), companion_part(folder, companion).c_str());
+        if (!alone && companion != std::string_view("devices")) continue;
+        if (link(from.c_str(), companion_part(folder, companion).c_str()) != 0 && errno != ENOENT)
+            note(fmt::format("cannot keep {} for a capture", from));
     }
     std::string capture = options_.shared + "/" + name;
     (void)keep_for_merging(options_.facts(alone), folder, capture);
