@@ -12,6 +12,13 @@
 #include "core/base/caught.h"
 #include "core/base/result.h"
 
+#ifdef _LIBCPP_VERSION  // libc++ has it and does not declare it
+namespace __cxxabiv1 {
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals();
+}  // namespace __cxxabiv1
+#endif
+
 namespace gpuprof::capi {
 
 inline thread_local std::string last_error;
