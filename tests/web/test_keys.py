@@ -216,3 +216,17 @@ def test_digits_open_pages_and_are_typed_in_fields(visit, sample_page):
     page.keyboard.type("2")
     expect(search(page)).to_have_value("2")
     expect(page.locator("nav[aria-label=Pages] [aria-current=page]")).to_have_text("Timeline")
+
+
+def test_a_slash_on_another_page_reaches_the_search_before_the_next_key(visit, sample_page):
+    """What is typed at once would open pages otherwise. Four turns of the microtask queue are less than a frame."""
+    page = visit(sample_page("drawn"), "page=overview")
+    page.locator("main :is(h1, h2)").first.wait_for()
+    focused = page.evaluate(
+        """async () => {
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true }));
+            for (let i = 0; i < 4; ++i) await Promise.resolve();
+            return document.activeElement.type;
+        }"""
+    )
+    assert focused == "search"

@@ -46,10 +46,10 @@ function openPage(viewer: Viewer, page: PageName | undefined): void {
   requestAnimationFrame(() => requestAnimationFrame(focusPage));
 }
 
-/** The field of the page if it has one, otherwise the search of the timeline. */
+/** The field of the page if it has one, otherwise the search of the timeline. That page is drawn in a microtask, so the
+    field has the focus before the next key arrives. */
 function focusSearch(viewer: Viewer): void {
   const field = () => document.querySelector<HTMLInputElement>("main input[type=search]");
-  if (field() !== null) return field()!.select();
-  viewer.openPage("timeline");
-  requestAnimationFrame(() => field()?.select());
+  if (field() === null) viewer.openPage("timeline");
+  queueMicrotask(() => field()?.select());
 }
