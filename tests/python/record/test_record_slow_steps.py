@@ -7,18 +7,9 @@ import subprocess
 
 import pytest
 from patience import HANGS_S
-from recordings_of_cupti import kernels_in, lines, quick_script, slow_kernels
+from quick_recording import once, script  # noqa: F401
+from recordings_of_cupti import slow_kernels
 from slow_steps import PLANTED, Recorded, command_line, python_environment
-
-
-@pytest.fixture(scope="module")
-def script(tmp_path_factory):
-    return quick_script(tmp_path_factory.mktemp("scripts"))
-
-
-@pytest.fixture(scope="module")
-def once():
-    return len(kernels_in(lines()))
 
 
 @pytest.fixture

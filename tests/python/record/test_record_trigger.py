@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from patience import HANGS_S
 from played import PLAY, fake_environment
-from recordings_of_cupti import ROOT, kernels_in, lines, quick_script
+from quick_recording import once, script  # noqa: F401
+from recordings_of_cupti import ROOT
 
 # Plays the script once a turn, between two readings of the clock, until the file "end" appears; a step each turn.
 JOB = PLAY + """
@@ -35,16 +36,6 @@ with open(folder / f"turns-{os.getpid()}", "w") as log:
         time.sleep(0.01)
 print("sockets", sum(os.readlink(f"/proc/self/fd/{fd}").startswith("socket") for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")))
 """
-
-
-@pytest.fixture(scope="module")
-def script(tmp_path_factory):
-    return quick_script(tmp_path_factory.mktemp("scripts"))
-
-
-@pytest.fixture(scope="module")
-def once():
-    return len(kernels_in(lines()))
 
 
 class Job:

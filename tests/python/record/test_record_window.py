@@ -9,17 +9,8 @@ import sys
 import pytest
 from patience import HANGS_S
 from played import PLAY, fake_environment
-from recordings_of_cupti import ROOT, kernels_in, lines, quick_script, slow_kernels
-
-
-@pytest.fixture(scope="module")
-def script(tmp_path_factory):
-    return quick_script(tmp_path_factory.mktemp("scripts"))
-
-
-@pytest.fixture(scope="module")
-def once():
-    return len(kernels_in(lines()))
+from quick_recording import once, script  # noqa: F401
+from recordings_of_cupti import ROOT, slow_kernels
 
 
 @pytest.fixture
