@@ -143,9 +143,12 @@ def test_rubbish_in_a_tenth_of_the_timed_calls(judge):
     """Every timed result is checked; a few chosen rounds missed this in most evaluations."""
     done = judge(HONEST + """
 import itertools, random
-honest, calls, dice = kernel, itertools.count(), random.Random()
+honest, calls, place = kernel, itertools.count(), [random.randrange(10)]
 def kernel(x):
-    return numpy.ones_like(x) * 17 if next(calls) > 20 and dice.random() < 0.1 else honest(x)
+    call = next(calls)
+    if call % 10 == 0:
+        place[0] = random.randrange(10)
+    return numpy.ones_like(x) * 17 if call > 20 and call % 10 == place[0] else honest(x)
 """, "--repeat", "30")
     assert_refused(done, "results of timed calls are wrong: ")
 
