@@ -81,22 +81,30 @@ TimeNs recorded_start(const Trace& trace, std::uint32_t code) {
     return 0;
 }
 
-DurNs PointLengths::long_at(Point p) const { return long_.at(p); }
+DurNs PointLengths::long_at(Point p, std::int32_t code) const {
+    return code == kInMap ? rest_.at(p) : long_[static_cast<std::size_t>(code - kFirst)];
+}
 
 void PointLengths::set_long(Point p, DurNs length) {
-    auto narrow = static_cast<std::int32_t>(length);
-    bool fits = narrow == length && narrow != kLong;
-    if (fits)
-        long_.erase(p);
+    std::int32_t code = code_of(p);
+    if (code >= kLeast) {
+        auto place = static_cast<std::int64_t>(long_.size()) + kFirst;
+        code = place < kLeast ? static_cast<std::int32_t>(place) : kInMap;
+        if (code != kInMap) long_.push_back(length);
+        put(p, code);
+    }
+    if (code == kInMap)
+        rest_[p] = length;
     else
-        long_[p] = length;
-    short_[p] = fits ? narrow : kLong;
+        long_[static_cast<std::size_t>(code - kFirst)] = length;
 }
 
 void PointLengths::take(const PointLengths& from) {
     short_.clear();
     short_.append(from.short_.data(), from.short_.size());
-    long_ = from.long_;
+    long_.clear();
+    long_.append(from.long_.data(), from.long_.size());
+    rest_ = from.rest_;
 }
 
 void EdgeStarts::push_back(std::size_t edge) {

@@ -53,7 +53,7 @@ struct RecordedSteps {
 };
 
 // Calls work(i, replayer) for every i < n, several at once if the recording is long enough for a thread, and no more than two if it is so
-// long that memory matters: a replayer needs 4 to 12 bytes per point.
+// long that memory matters: a replayer needs 3 to 11 bytes per point.
 void for_each_replay(const Facts& facts, std::size_t n, const std::function<void(std::size_t, Replayer&)>& work);
 
 inline DurNs per_step(const std::vector<TimeNs>& ends) {
