@@ -8,8 +8,14 @@
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/host/link_to_host.h"
+#include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/idle/arrivals.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/iterations.h"
+#include "analyze/facts/steps/phases.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/facts/validity.h"
 #include "analyze/replay/kernel_speed.h"
@@ -90,6 +96,21 @@ double standard_error(const std::vector<TimeNs>& ends) {
 }  // namespace
 
 std::string_view name_of(Certainty certainty) { return certainty == Certainty::good ? "good" : "rough"; }
+
+std::unique_ptr<const Facts> facts_for_replays(const Facts& known) {
+    auto facts = std::make_unique<Facts>(known.trace(), known.options());
+    facts->put(known.get<Validity>());
+    facts->put(known.get<Arrivals>());
+    facts->put(known.get<Shares>());
+    facts->put(known.get<KernelGroups>());
+    facts->put(known.get<Iterations>());
+    facts->put(known.get<EngineStretches>());
+    facts->put(known.get<Steps>());
+    facts->put(known.get<Phases>());
+    facts->put(known.get<PeerWaits>());
+    facts->put(known.get<UnfusedAttention>());
+    return facts;
+}
 
 ReplayValidity ReplayValidity::make(const Facts& facts) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
