@@ -260,6 +260,7 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
 }  // namespace
 
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
+    (void)facts.get<Variants>();  // whose replays need memory too, before this one has its
     Replayer replayer(facts);
     return predict(facts, edits, replayer);
 }
@@ -299,10 +300,10 @@ std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful, KnownSte
             if (first) unknown.push_back(steps.size());
             steps.push_back(&at->second);
         }
-        std::optional<Replayer> before;
-        if (!unknown.empty()) before.emplace(facts).set(chosen, variants.all.front());
         for_each_replay(facts, unknown.size(), [&](std::size_t i, Replayer& replayer) {
-            if (replayer.set(before->scenario(), useful[unknown[i]])) *steps[unknown[i]] = replayer.replay().step;
+            std::vector<Edit> edits = chosen;
+            edits.push_back(useful[unknown[i]]);
+            if (replayer.set(edits, variants.all.front())) *steps[unknown[i]] = replayer.replay().step;
         });
         for (std::size_t i = 0; i < useful.size(); ++i) {
             const std::optional<DurNs>& step = *steps[i];

@@ -83,11 +83,6 @@ bool Replayer::set(const std::vector<Edit>& edits, Variant variant) {
                        [&](const Edit& edit) { return apply(edit, facts_, graph_, scenario_, variant.effect); });
 }
 
-bool Replayer::set(const Scenario& base, const Edit& edit) {
-    scenario_.reset(base);
-    return apply(edit, facts_, graph_, scenario_);
-}
-
 ReplayedSteps Replayer::replay(bool times) {
     ReplayedSteps found;
     // Kernels run together only if there is more than one stream.

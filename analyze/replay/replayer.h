@@ -30,14 +30,11 @@ public:
     explicit Replayer(const Facts& facts);
     // Sets the scenario; false if one of the edits changes nothing.
     bool set(const std::vector<Edit>& edits, Variant variant);
-    // One edit on top of a scenario, in the central variant.
-    bool set(const Scenario& base, const Edit& edit);
     // `times`: kept for overlap().
     ReplayedSteps replay(bool times = false);
     DurNs floor() const;
     // Of the last replay with its times.
     KernelOverlap overlap() const;
-    const Scenario& scenario() const { return scenario_; }
 
 private:
     const Facts& facts_;
