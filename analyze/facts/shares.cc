@@ -6,6 +6,7 @@
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/idle/gaps.h"
+#include "core/base/parallel.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -44,6 +45,9 @@ Shares Shares::make(const Facts& facts) {
         add_capped(shares.exposed_device_copies, copies - transfers);
         add_capped(shares.exposed_comm, length(subtract(device.comm, device.compute())));
     }
+    // Why devices were idle and what kernels did do not depend on each other.
+    run_together(facts.trace().kernel().rows,
+                 {[&] { (void)facts.get<IdleGaps>(); }, [&] { (void)facts.get<KernelGroups>(); }});
     for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
             add_capped(shares.idle[cause], device.causes[cause].total);

@@ -1,6 +1,7 @@
 #include "analyze/replay/graph.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -16,6 +17,12 @@ public:
     Run(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace, PodVector<TimeNs>& times, Point mask)
         : graph_(graph), scenario_(scenario), trace_(trace), times_(times), mask_(mask) {
         for (TimeNs start : graph.thread_start) lanes_.push_back({start});
+        for (unsigned place = 0; place < holding_.size(); ++place) {
+            PointInfo to;
+            to.stretch = static_cast<EngineStretch>(place / 4), to.in_step = place & 1u, to.between = place & 2u;
+            for (unsigned kind = 0; kind < kEdgeKinds; ++kind)
+                if (scenario.holds(static_cast<EdgeKind>(kind), to)) holding_[place] |= 1u << kind;
+        }
     }
 
     // Replays the points before `end` that were not replayed before.
@@ -24,10 +31,10 @@ public:
             const PointInfo& info = graph_.info[at_];
             first_ = end_;
             end_ = graph_.first_edge[at_ + 1];
-            TimeNs time = latest(info, false);
+            TimeNs time = latest(holding_[static_cast<unsigned>(info.stretch) * 4 + info.between * 2u + info.in_step]);
             if (info.kind == PointKind::op) {
                 // A change that drops all edges of an op leaves it where the program needs it.
-                if (time == kNoTime) time = latest(info, true);
+                if (time == kNoTime) time = latest(~(1u << static_cast<unsigned>(EdgeKind::bypass)));
                 if (time == kNoTime) time = recorded_start(trace_, graph_.object[at_]);
             } else {
                 Lane& lane = lanes_[info.lane];
@@ -40,12 +47,12 @@ public:
     TimeNs operator[](Point p) const { return times_[p & mask_]; }
 
 private:
-    // The latest time that the edges into the point allow, or kNoTime if none holds.
-    TimeNs latest(const PointInfo& info, bool all) const {
+    // The latest time that edges of these kinds into the point allow, or kNoTime if it has none.
+    TimeNs latest(std::uint32_t kinds) const {
         TimeNs time = kNoTime;
         for (std::uint32_t e = first_; e < end_; ++e) {
             const ReplayEdge& edge = graph_.edges[e];
-            if (all ? edge.kind == EdgeKind::bypass : !scenario_.holds(edge.kind, info)) continue;
+            if ((kinds >> static_cast<unsigned>(edge.kind) & 1u) == 0) continue;
             time = std::max(time, times_[edge.source & mask_] + scenario_.lag_of(edge));
         }
         return time;
@@ -61,6 +68,8 @@ private:
         bool begun = false;
     };
     std::vector<Lane> lanes_;  // by thread
+    // Kinds of edges that hold, a bit each: by stretch, whether between steps, whether in one.
+    std::array<std::uint32_t, 12> holding_{};
 };
 
 TimeNs begin_of_steps(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times) {
@@ -81,22 +90,30 @@ TimeNs recorded_start(const Trace& trace, std::uint32_t code) {
     return 0;
 }
 
-DurNs PointLengths::long_at(Point p) const { return long_.at(p); }
+DurNs PointLengths::long_at(Point p, std::int32_t code) const {
+    return code == kInMap ? rest_.at(p) : long_[static_cast<std::size_t>(code - kFirst)];
+}
 
 void PointLengths::set_long(Point p, DurNs length) {
-    auto narrow = static_cast<std::int32_t>(length);
-    bool fits = narrow == length && narrow != kLong;
-    if (fits)
-        long_.erase(p);
+    std::int32_t code = code_of(p);
+    if (code >= kLeast) {
+        auto place = static_cast<std::int64_t>(long_.size()) + kFirst;
+        code = place < kLeast ? static_cast<std::int32_t>(place) : kInMap;
+        if (code != kInMap) long_.push_back(length);
+        put(p, code);
+    }
+    if (code == kInMap)
+        rest_[p] = length;
     else
-        long_[p] = length;
-    short_[p] = fits ? narrow : kLong;
+        long_[static_cast<std::size_t>(code - kFirst)] = length;
 }
 
 void PointLengths::take(const PointLengths& from) {
     short_.clear();
     short_.append(from.short_.data(), from.short_.size());
-    long_ = from.long_;
+    long_.clear();
+    long_.append(from.long_.data(), from.long_.size());
+    rest_ = from.rest_;
 }
 
 void EdgeStarts::push_back(std::size_t edge) {

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -42,32 +42,48 @@ enum class PointKind : std::uint8_t { op, cut, call_start, call_end };
 // Parts of an engine's thread, in a server of language models (EngineStretches).
 enum class EngineStretch : std::uint8_t { none, sampling, between };
 
-// Lengths of points. Nearly all fit into four bytes; few can be longer, because they pass one after the other on a thread or a stream.
+// Lengths of points, three bytes each. Few are longer than that holds (8 ms, or 4 ms negative), because they pass one after the other on a
+// thread or a stream: they are in a list, and their three bytes say where.
 class PointLengths {
 public:
-    DurNs operator[](Point p) const { return short_[p] != kLong ? short_[p] : long_at(p); }
+    DurNs operator[](Point p) const {
+        std::int32_t code = code_of(p);
+        return code >= kLeast ? code : long_at(p, code);
+    }
     void set(Point p, DurNs length) {
-        auto narrow = static_cast<std::int32_t>(length);
-        if (narrow == length && narrow != kLong && short_[p] != kLong)
-            short_[p] = narrow;
+        if (length >= kLeast && length <= kMost)
+            put(p, static_cast<std::int32_t>(length));
         else
             set_long(p, length);
     }
-    void reserve(std::size_t points) { short_.reserve(points); }
+    void reserve(std::size_t points) { short_.reserve(points * kBytes + 1); }
     void push_back(DurNs length) {
-        short_.push_back(0);
-        set(static_cast<Point>(short_.size() - 1), length);
+        std::size_t p = short_.size() / kBytes;
+        short_.resize((p + 1) * kBytes + 1);
+        put(static_cast<Point>(p), 0);
+        set(static_cast<Point>(p), length);
     }
     // Becomes a copy, in the same memory.
     void take(const PointLengths& from);
 
 private:
-    DurNs long_at(Point p) const;
+    // Four bytes are read: the last has one more behind it.
+    std::int32_t code_of(Point p) const {
+        std::uint32_t code;
+        std::memcpy(&code, short_.data() + std::size_t{p} * kBytes, sizeof code);
+        return static_cast<std::int32_t>(code << 8) >> 8;
+    }
+    void put(Point p, std::int32_t code) { std::memcpy(short_.data() + std::size_t{p} * kBytes, &code, kBytes); }
+    DurNs long_at(Point p, std::int32_t code) const;
     void set_long(Point p, DurNs length);
 
-    static constexpr std::int32_t kLong = std::numeric_limits<std::int32_t>::min();  // it is in the list
-    PodVector<std::int32_t> short_;
-    std::unordered_map<Point, DurNs> long_;
+    static constexpr std::size_t kBytes = 3;
+    static constexpr std::int32_t kMost = (1 << 23) - 1, kLeast = -(1 << 22);
+    // Codes from here to kLeast - 1 are places in the list; the one before, when the list is full, says that the map has it.
+    static constexpr std::int32_t kFirst = -(1 << 23) + 1, kInMap = kFirst - 1;
+    PodVector<unsigned char> short_;
+    PodVector<DurNs> long_;
+    std::unordered_map<Point, DurNs> rest_;
 };
 
 // Where the edges into each point begin: a byte each, on top of what a block of points has. Blocks with more edges have whole numbers.

@@ -43,11 +43,11 @@ std::vector<HandOver> find_hand_overs(const ThreadActivity& a, const ThreadActiv
         bool filled = static_cast<double>(work.length()) >= kFilled * static_cast<double>(pause.length());
         if (filled && pause.length() > 0 && !in_call(a, pause)) {
             found.push_back({0, 0, pause, work});
-            covered += length_within(b.active, work);
+            covered += length_within(b.active(), work);
         }
         i = last + 1;
     }
-    if (static_cast<double>(covered) < kNearlyAll * static_cast<double>(length(b.active))) found.clear();
+    if (static_cast<double>(covered) < kNearlyAll * static_cast<double>(length(b.active()))) found.clear();
     return found;
 }
 
@@ -160,7 +160,7 @@ std::vector<ThreadActivity> activity_of(const Trace& trace, const LaneOf& lane_o
     std::vector<BoundsInOrder> bounds;
     for (ThreadActivity& thread : threads) bounds.emplace_back(thread.bounds);
     HostSpans tables[] = {{trace.api_call(), &ThreadActivity::calls},
-                          {trace.op(), &ThreadActivity::active},
+                          {trace.op(), &ThreadActivity::with_ops},
                           {trace.range(), nullptr},
                           {trace.tables().python_call, nullptr}};
     while (true) {
@@ -176,7 +176,7 @@ std::vector<ThreadActivity> activity_of(const Trace& trace, const LaneOf& lane_o
     }
     for (std::size_t i = 0; i < lanes; ++i) {
         bounds[i].close_until(std::numeric_limits<TimeNs>::max());
-        threads[i].active = unite(threads[i].active, threads[i].calls);
+        if (!threads[i].with_ops.empty()) threads[i].with_ops = unite(threads[i].with_ops, threads[i].calls);
     }
     return threads;
 }

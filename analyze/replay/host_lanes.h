@@ -21,7 +21,8 @@ namespace gpuprof::inline replay {
 struct ThreadActivity {
     std::vector<TimeNs> bounds;  // starts and ends of everything recorded, ascending
     IntervalSet calls;           // inside calls of the driver or runtime
-    IntervalSet active;          // inside anything recorded but ranges
+    IntervalSet with_ops;        // the same, and inside operators; empty if there are none
+    const IntervalSet& active() const { return with_ops.empty() ? calls : with_ops; }
 };
 
 // One visit: A pauses from `pause.start` to `pause.end`, and B works from `work.start` to `work.end` in between.

@@ -8,8 +8,14 @@
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/host/link_to_host.h"
+#include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/idle/arrivals.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/iterations.h"
+#include "analyze/facts/steps/phases.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/facts/validity.h"
 #include "analyze/replay/kernel_speed.h"
@@ -90,6 +96,21 @@ double standard_error(const std::vector<TimeNs>& ends) {
 }  // namespace
 
 std::string_view name_of(Certainty certainty) { return certainty == Certainty::good ? "good" : "rough"; }
+
+std::unique_ptr<const Facts> facts_for_replays(const Facts& known) {
+    auto facts = std::make_unique<Facts>(known.trace(), known.options());
+    facts->put(known.get<Validity>());
+    facts->put(known.get<Arrivals>());
+    facts->put(known.get<Shares>());
+    facts->put(known.get<KernelGroups>());
+    facts->put(known.get<Iterations>());
+    facts->put(known.get<EngineStretches>());
+    facts->put(known.get<Steps>());
+    facts->put(known.get<Phases>());
+    facts->put(known.get<PeerWaits>());
+    facts->put(known.get<UnfusedAttention>());
+    return facts;
+}
 
 ReplayValidity ReplayValidity::make(const Facts& facts) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
@@ -239,6 +260,7 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
 }  // namespace
 
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
+    (void)facts.get<Variants>();  // whose replays need memory too, before this one has its
     Replayer replayer(facts);
     return predict(facts, edits, replayer);
 }
@@ -278,10 +300,10 @@ std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful, KnownSte
             if (first) unknown.push_back(steps.size());
             steps.push_back(&at->second);
         }
-        std::optional<Replayer> before;
-        if (!unknown.empty()) before.emplace(facts).set(chosen, variants.all.front());
         for_each_replay(facts, unknown.size(), [&](std::size_t i, Replayer& replayer) {
-            if (replayer.set(before->scenario(), useful[unknown[i]])) *steps[unknown[i]] = replayer.replay().step;
+            std::vector<Edit> edits = chosen;
+            edits.push_back(useful[unknown[i]]);
+            if (replayer.set(edits, variants.all.front())) *steps[unknown[i]] = replayer.replay().step;
         });
         for (std::size_t i = 0; i < useful.size(); ++i) {
             const std::optional<DurNs>& step = *steps[i];

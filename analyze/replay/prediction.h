@@ -7,6 +7,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ struct ReplayValidity {
     bool inferred = false;   // some edges are inferred or unsure
     static ReplayValidity make(const Facts& facts);
 };
+
+// The same facts for replays alone: with what is known that they need, and without what is large. Ten million operations and their replays
+// take a gigabyte; those who ask for nothing else drop the facts that they have.
+std::unique_ptr<const Facts> facts_for_replays(const Facts& known);
 
 // A time with the range of what it may be.
 struct RangedNs {

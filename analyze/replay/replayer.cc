@@ -1,6 +1,8 @@
 #include "analyze/replay/replayer.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "analyze/facts/facts.h"
 #include "core/base/parallel.h"
@@ -11,30 +13,38 @@ namespace {
 // The kernels of each stream that run between the completions of the first step and the last: a stream runs one after the other, so the
 // busiest one is a floor under every step. Those that overlap on their stream in the recording count once.
 struct StreamWork {
-    PodVector<Point> kernels;
+    std::vector<std::uint64_t> kernels;  // a bit for each point
     TimeNs begin = 0;
     DurNs steps = 1;
     static StreamWork make(const Facts& facts) {
         const ReplayGraph& graph = facts.get<ReplayGraph>();
         const std::vector<TimeNs>& ends = facts.get<RecordedSteps>().ends;
-        StreamWork work{{}, ends.front(), static_cast<DurNs>(ends.size() - 1)};
+        StreamWork work{std::vector<std::uint64_t>(graph.points() / 64 + 1), ends.front(),
+                        static_cast<DurNs>(ends.size() - 1)};
         for (Point p = 0; p < graph.points(); ++p) {
             if (graph.info[p].kind != PointKind::op || !graph.info[p].in_step) continue;
             if (op_kind(graph.object[p]) != DeviceOp::kernel) continue;
-            if (recorded_start(facts.trace(), graph.object[p]) < ends.back()) work.kernels.push_back(p);
+            if (recorded_start(facts.trace(), graph.object[p]) < ends.back())
+                work.kernels[p / 64] |= std::uint64_t{1} << p % 64;
         }
         return work;
+    }
+    template <class Visit>
+    void each_kernel(Visit&& visit) const {
+        for (std::size_t at = 0; at < kernels.size(); ++at)
+            for (std::uint64_t left = kernels[at]; left != 0; left &= left - 1)
+                visit(static_cast<Point>(at * 64) + static_cast<Point>(std::countr_zero(left)));
     }
     // Of the busiest stream, per step.
     DurNs floor(const ReplayGraph& graph, const Scenario& scenario, const KernelTable& table) const {
         std::vector<DurNs> work(graph.streams.size(), 0);
         std::vector<TimeNs> until(graph.streams.size(), begin);
-        for (Point kernel : kernels) {
+        each_kernel([&](Point kernel) {
             TimeNs start = table.start[op_row(graph.object[kernel])], end = start + scenario.length[kernel];
             TimeNs& last = until[graph.info[kernel].lane];
             work[graph.info[kernel].lane] += std::max<DurNs>(0, end - std::max(start, last));
             last = std::max(last, end);
-        }
+        });
         return work.empty() ? 0 : *std::max_element(work.begin(), work.end()) / steps;
     }
 };
@@ -71,11 +81,6 @@ bool Replayer::set(const std::vector<Edit>& edits, Variant variant) {
     if (variant.recorder && !known) remove_recorder(facts_, graph_, scenario_, *variant.recorder);
     return std::all_of(edits.begin(), edits.end(),
                        [&](const Edit& edit) { return apply(edit, facts_, graph_, scenario_, variant.effect); });
-}
-
-bool Replayer::set(const Scenario& base, const Edit& edit) {
-    scenario_.reset(base);
-    return apply(edit, facts_, graph_, scenario_);
 }
 
 ReplayedSteps Replayer::replay(bool times) {

@@ -30,14 +30,11 @@ public:
     explicit Replayer(const Facts& facts);
     // Sets the scenario; false if one of the edits changes nothing.
     bool set(const std::vector<Edit>& edits, Variant variant);
-    // One edit on top of a scenario, in the central variant.
-    bool set(const Scenario& base, const Edit& edit);
     // `times`: kept for overlap().
     ReplayedSteps replay(bool times = false);
     DurNs floor() const;
     // Of the last replay with its times.
     KernelOverlap overlap() const;
-    const Scenario& scenario() const { return scenario_; }
 
 private:
     const Facts& facts_;
@@ -53,7 +50,7 @@ struct RecordedSteps {
 };
 
 // Calls work(i, replayer) for every i < n, several at once if the recording is long enough for a thread, and no more than two if it is so
-// long that memory matters: a replayer needs 4 to 12 bytes per point.
+// long that memory matters: a replayer needs 3 to 11 bytes per point.
 void for_each_replay(const Facts& facts, std::size_t n, const std::function<void(std::size_t, Replayer&)>& work);
 
 inline DurNs per_step(const std::vector<TimeNs>& ends) {

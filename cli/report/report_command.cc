@@ -16,6 +16,7 @@
 #include "analyze/facts/steps/phases.h"
 #include "analyze/facts/steps/steady_part.h"
 #include "analyze/facts/validity.h"
+#include "analyze/replay/prediction.h"
 #include "analyze/tables/option_checks.h"
 #include "cli/choice.h"
 #include "cli/command.h"
@@ -117,28 +118,6 @@ struct ReportContent {
     std::vector<ResultTable> tables;
 };
 
-Result<ReportContent> analyse(const Plan& plan, const Facts& facts, std::map<const Analysis*, ResultTable> known = {}) {
-    ReportContent found;
-    if (plan.first_answer || plan.all_findings || plan.about_kernel) {
-        bool whole = plan.first_answer || plan.all_findings;
-        Result<Answer> answer = whole ? make_answer(facts) : answer_about_kernel(facts);
-        if (!answer.ok()) return answer.error();
-        found.trust = answer->trust;
-        found.answer = std::move(answer).value();
-    } else {
-        bool about_idle = std::any_of(plan.analyses.begin(), plan.analyses.end(),
-                                      [](const Analysis* each) { return each->traits.about_idle; });
-        found.trust = trust_of(facts, about_idle);
-    }
-    for (const Analysis* analysis : plan.analyses) {
-        auto before = known.find(analysis);
-        Result<ResultTable> table = before == known.end() ? analysis->run(facts) : std::move(before->second);
-        if (!table.ok()) return table.error();
-        found.tables.push_back(std::move(table).value());
-    }
-    return found;
-}
-
 // Refers to `found` and `trace`.
 Report report_of(const Plan& plan, const Trace& trace, const ReportContent& found) {
     return {.version = program_version(),
@@ -173,6 +152,32 @@ TraceWithFacts with_facts(Trace trace, const Options& options) {
     TraceWithFacts selected{std::make_unique<Trace>(std::move(trace)), nullptr};
     selected.facts = std::make_unique<const Facts>(*selected.trace, options);
     return selected;
+}
+
+Result<ReportContent> analyse(const Plan& plan, TraceWithFacts& selected) {
+    const Facts& facts = *selected.facts;
+    ReportContent found;
+    if (plan.first_answer || plan.all_findings || plan.about_kernel) {
+        bool whole = plan.first_answer || plan.all_findings;
+        Result<Answer> answer = whole ? make_answer(facts) : answer_about_kernel(facts);
+        if (!answer.ok()) return answer.error();
+        found.trust = answer->trust;
+        found.answer = std::move(answer).value();
+    } else {
+        bool about_idle = std::any_of(plan.analyses.begin(), plan.analyses.end(),
+                                      [](const Analysis* each) { return each->traits.about_idle; });
+        found.trust = trust_of(facts, about_idle);
+    }
+    if (!found.answer && plan.analyses.size() == 1 && plan.analyses.front()->traits.replays)
+        selected.facts = facts_for_replays(facts);
+    for (const Analysis* analysis : plan.analyses) {
+        auto known = selected.of_whole.find(analysis);
+        Result<ResultTable> table =
+            known == selected.of_whole.end() ? analysis->run(*selected.facts) : std::move(known->second);
+        if (!table.ok()) return table.error();
+        found.tables.push_back(std::move(table).value());
+    }
+    return found;
 }
 
 // The requested part. Without one, answers cover the repeating part, unless --whole is given.
@@ -289,7 +294,7 @@ Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, 
     std::string ranks = compared_ranks(plan, arguments, whole);
     Result<TraceWithFacts> selected = selected_part(std::move(whole), plan, arguments);
     if (!selected.ok()) return selected.error();
-    Result<ReportContent> found = analyse(plan, *selected->facts, std::move(selected->of_whole));
+    Result<ReportContent> found = analyse(plan, *selected);
     if (!found.ok()) return found.error();
     if (!ranks.empty()) {
         found->trust.statements.insert(found->trust.statements.begin(), {.warning = true, .text = ranks});
@@ -399,7 +404,7 @@ Result<std::string> first_answer_text(Trace whole) {
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
     Result<TraceWithFacts> selected = selected_part(std::move(whole), plan, ReportArguments{});
     if (!selected.ok()) return selected.error();
-    Result<ReportContent> found = analyse(plan, *selected->facts);
+    Result<ReportContent> found = analyse(plan, *selected);
     if (!found.ok()) return found.error();
     Report report = report_of(plan, *selected->trace, *found);
     StringSink sink;

@@ -279,7 +279,8 @@ public:
             remove(i);
             return found;
         }
-        if (count_ > 0) drop_oldest();
+        // A new block takes as much memory as these give back.
+        for (std::size_t dropped = 0; count_ > 0 && dropped < bytes; drop_oldest()) dropped += blocks_[0].size;
         return nullptr;
     }
     // For a block that grows, which takes none of these.

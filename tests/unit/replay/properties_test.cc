@@ -47,6 +47,17 @@ protected:
     const ReplayGraph* graph_ = nullptr;
 };
 
+TEST_P(ReplayOfRecording, NeedsOnlyTheFactsForReplays) {
+    const WhatIf& found = facts_->get<WhatIf>();
+    const std::unique_ptr<const Facts> few = facts_for_replays(*facts_);
+    const WhatIf& again = few->get<WhatIf>();
+    EXPECT_EQ(few->get<ReplayValidity>().why_not, facts_->get<ReplayValidity>().why_not);
+    EXPECT_EQ(again.steps, found.steps);
+    EXPECT_EQ(again.floor, found.floor);
+    ASSERT_EQ(again.plan.size(), found.plan.size());
+    for (std::size_t i = 0; i < found.plan.size(); ++i) EXPECT_EQ(again.plan[i].gain_low, found.plan[i].gain_low);
+}
+
 TEST_P(ReplayOfRecording, IsTheRecordingIfUnchanged) {
     PodVector<TimeNs> times = replayed(Scenario(*graph_));
     std::uint64_t wrong = 0;
