@@ -23,6 +23,7 @@
 #include "cli/view/content.h"
 #include "cli/view/page.h"
 #include "cli/view/service.h"
+#include "cli/view/sql_pages.h"
 #include "cli/view/sql_session.h"
 #include "core/base/caught.h"
 #include "core/base/clock.h"
@@ -47,11 +48,12 @@ public:
 
     // Waits until the content is made, but no longer than `limit`; whether it is.
     bool wait(std::chrono::milliseconds limit);
-    // The content, or why there is none; absent while it is being made, and after it was taken.
+    // The content, or why there is none; absent while it is being made, and after it was taken. Content without its answer comes first if that
+    // takes long.
     std::optional<Result<ViewContent>> take();
     bool running() const;
-    // {"stage", "share", "known", "elapsed_s"}, as the page receives it.
-    std::string progress_json() const;
+    // {"stage", "share", "known", "timeline", "elapsed_s"}, as the page receives it. `timeline`: whether it can be read.
+    std::string progress_json(bool timeline) const;
 
 private:
     struct State;
@@ -73,11 +75,12 @@ Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), 
     thread_ = std::thread([state = state_, make = std::move(make)] {
         std::optional<Result<ViewContent>> content;
         Status ran = caught([&] {
-            content.emplace(make([&](ViewStage stage, std::vector<std::string> known) {
-                state->stage = stage;
-                if (known.empty()) return;
+            content.emplace(make([&](const ViewProgress& now) {
+                state->stage = now.stage;
                 std::lock_guard lock(state->mutex);
-                state->known = std::move(known);
+                if (!now.known.empty()) state->known = now.known;
+                if (now.timeline != nullptr)
+                    state->content.emplace(ViewContent{ViewPair{*now.timeline}, {}, make_sql_pages});
             }));
         });
         if (!ran) content.emplace(ran.error());
@@ -105,7 +108,7 @@ bool Preparation::running() const {
     return !state_->done;
 }
 
-std::string Preparation::progress_json() const {
+std::string Preparation::progress_json(bool timeline) const {
     const ReadingProgress& files = reading();
     ViewStage stage = state_->stage;
     std::uint64_t size = files.size, read = files.read;
@@ -125,6 +128,7 @@ std::string Preparation::progress_json() const {
         for (const std::string& line : state_->known) json.text(line);
     }
     json.end_array();
+    json.member("timeline", timeline);
     json.key("elapsed_s");
     json.real(static_cast<double>(monotonic_ns() - started_) / 1e9);
     json.end_object();
@@ -203,7 +207,7 @@ public:
 
 private:
     std::string progress() const {
-        if (!failure_) return preparation_.progress_json();
+        if (!failure_) return preparation_.progress_json(service_.shows());
         StringSink sink;
         JsonWriter json(sink);
         json.begin_object();

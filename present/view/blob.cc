@@ -41,7 +41,8 @@ struct EventColumns {
     Column<std::int64_t> frame, bytes;
 
     EventColumns(const ViewParts& parts, const Blob& blob) {
-        const PodVector<std::uint32_t>& frames = parts.stacks().of_lane[blob.of];
+        const auto& of_lane = parts.stacks().of_lane;  // of the critical path, there are none
+        const PodVector<std::uint32_t> none, &frames = blob.of < of_lane.size() ? of_lane[blob.of] : none;
         const Lane& lane = parts.scene.lanes[blob.of];
         const Row count = static_cast<Row>(blob.count);
         for (Row i = 0; i < count && frames.size() > 0; ++i) frame.set(i, frames[blob.first + i]);

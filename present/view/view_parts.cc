@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyze/facts/steps/iterations.h"
+
 namespace gpuprof::inline view {
 namespace {
 
@@ -42,35 +44,53 @@ bool has_frames(const Lane& lane) {
     return lane.table != SliceTable::none && !is_times_only(lane.table) && lane.slices.size() > 0;
 }
 
-// Times of the answer's part count on the recording's clock, those of the trace from `origin`.
-std::optional<Interval> since(std::optional<Interval> part, TimeNs origin) {
-    if (part) part = Interval{part->start - origin, part->end - origin};
-    return part;
-}
-
 }  // namespace
 
-ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, AnswerJson given, const Options& options,
-                     TimeNs origin)
+ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const Options& options)
     : trace(std::move(rebase_to_start)),
       summaries(std::move(of_job)),
-      facts(trace, {}),
-      scene(make_scene(facts)),
-      answer(std::move(given)) {
+      facts(std::make_unique<const Facts>(trace, options)),
+      scene(make_scene(*facts)),
+      iterations(facts->get<Iterations>().all.size()) {
+    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(*facts, scene); });
+    strings.merge(trace.strings());
+    tables = event_tables(*facts, scene, strings);
+    for (const Lane& lane : scene.lanes) add_lane(lane);
+    count_names();
+    number_timeline();
+    if (has_stacks)
+        sums_ = std::async(std::launch::async | std::launch::deferred,
+                           [this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
+}
+
+void ViewParts::wait() const {
+    stacks_.wait();
+    if (has_stacks) sums_.wait();
+}
+
+void ViewParts::add_answer(AnswerJson given) {
+    answer = std::move(given);
     add_critical_path(answer.path, trace, scene);
     if (!answer.path.spans.empty())
         answer.path.spans = {answer.path.spans.front()};  // that there are any is still told
     answer.path.spans.shrink_to_fit();
-    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(facts, scene); });
-    strings.merge(trace.strings());
-    long_rows = std::make_unique<LongTableRows>(answered(), options, since(answer.part, origin));
-    tables = event_tables(facts, scene, strings);
-    for (const Lane& lane : scene.lanes) add_lane(lane);
-    count_names();
-    number_blobs();
-    if (has_stacks)
-        sums_ = std::async(std::launch::async | std::launch::deferred,
-                           [this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
+    long_rows = std::make_unique<LongTableRows>(answered(), facts->options(), answer.part);
+    facts.reset();
+    number_job();
+    first_blob_of_kernels = blobs.size();
+    for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
+        blobs.push_back({Blob::kKernel, kernel});
+    for (std::size_t lane = lanes.size(); lane < scene.lanes.size(); ++lane) {
+        add_lane(scene.lanes[lane]);
+        for (std::size_t level = lanes[lane].levels(); level-- > 0;)
+            number_level(static_cast<std::uint32_t>(lane), level);
+    }
+    for (std::uint32_t table = 0; table < answer.long_tables.size(); ++table) {
+        first_blob_of_long_table.push_back(blobs.size());
+        const std::size_t rows = answer.long_tables[table].rows;
+        for (std::size_t first = 0; first < rows; first += kChunkRows)
+            blobs.push_back({Blob::kRows, table, 0, first, std::min(kChunkRows, rows - first)});
+    }
 }
 
 void ViewParts::add_lane(const Lane& lane) {
@@ -107,18 +127,15 @@ void ViewParts::number_level(std::uint32_t lane, std::size_t level) {
     }
 }
 
-// The first frame needs one quantity.
-void ViewParts::number_job(bool first_frame) {
+void ViewParts::number_job() {
     const JobPages& job = answer.job;
     if (job.about.empty()) return;
-    if (first_frame) blobs.push_back({Blob::kJob});
-    std::size_t first = first_frame ? 0 : 1,
-                end = first_frame ? std::min<std::size_t>(1, job.cells.size()) : job.cells.size();
-    for (std::size_t i = first; i < end; ++i) {
+    blobs.push_back({Blob::kJob});
+    for (std::size_t i = 0; i < job.cells.size(); ++i) {
         blob_of_cells.push_back(blobs.size());
         blobs.push_back({Blob::kCells, static_cast<std::uint32_t>(i)});
     }
-    for (std::size_t i = 0; !first_frame && i < job.steps.size(); ++i) {
+    for (std::size_t i = 0; i < job.steps.size(); ++i) {
         blob_of_steps.push_back(blobs.size());
         blobs.push_back({Blob::kStep, static_cast<std::uint32_t>(i)});
     }
@@ -138,7 +155,7 @@ void ViewParts::number_events() {
     }
 }
 
-void ViewParts::number_blobs() {
+void ViewParts::number_timeline() {
     has_stacks = std::any_of(scene.lanes.begin(), scene.lanes.end(), has_frames);
     std::size_t max_levels = 0;
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
@@ -148,17 +165,12 @@ void ViewParts::number_blobs() {
     blobs.push_back({Blob::kBusyShares});
     blobs.push_back({Blob::kReport});
     if (!names.empty()) blobs.push_back({Blob::kNames});
-    number_job(true);
     early = blobs.size();
     if (has_stacks) {
         blobs.push_back({Blob::kFrames});
         blobs.push_back({Blob::kCuts});
         blobs.push_back({Blob::kSums});
     }
-    number_job(false);
-    first_blob_of_kernels = blobs.size();
-    for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
-        blobs.push_back({Blob::kKernel, kernel});
     for (std::size_t level = max_levels; level-- > 1;)
         for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
             if (level + 1 < lanes[lane].levels()) number_level(lane, level);
@@ -168,12 +180,6 @@ void ViewParts::number_blobs() {
             if (first == 0) first_blob_of_table.push_back(blobs.size());
             blobs.push_back({Blob::kTable, table, 0, first, std::min(kChunkRows, tables[table].rows - first)});
         }
-    for (std::uint32_t table = 0; table < answer.long_tables.size(); ++table) {
-        first_blob_of_long_table.push_back(blobs.size());
-        const std::size_t rows = answer.long_tables[table].rows;
-        for (std::size_t first = 0; first < rows; first += kChunkRows)
-            blobs.push_back({Blob::kRows, table, 0, first, std::min(kChunkRows, rows - first)});
-    }
 }
 
 }  // namespace gpuprof::view
