@@ -62,6 +62,12 @@ private:
     std::thread thread_;
 };
 
+// Whether the answer takes so long that a page shows the timeline without it.
+bool is_long(const Trace& trace) {
+    constexpr std::size_t kLong = 250'000;
+    return trace.kernel().rows + trace.memcpy().rows + trace.op().rows + trace.api_call().rows > kLong;
+}
+
 struct Preparation::State {
     std::atomic<ViewStage> stage = ViewStage::reading;
     mutable std::mutex mutex;  // guards what follows
@@ -79,7 +85,7 @@ Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), 
                 state->stage = now.stage;
                 std::lock_guard lock(state->mutex);
                 if (!now.known.empty()) state->known = now.known;
-                if (now.timeline != nullptr)
+                if (now.timeline != nullptr && is_long(now.timeline->trace()))
                     state->content.emplace(ViewContent{ViewPair{*now.timeline}, {}, make_sql_pages});
             }));
         });
@@ -128,7 +134,8 @@ std::string Preparation::progress_json(bool timeline) const {
         for (const std::string& line : state_->known) json.text(line);
     }
     json.end_array();
-    json.member("timeline", timeline);
+    json.key("timeline");
+    json.boolean(timeline);
     json.key("elapsed_s");
     json.real(static_cast<double>(monotonic_ns() - started_) / 1e9);
     json.end_object();

@@ -62,13 +62,6 @@ std::optional<Interval> window_of(const Trace& trace) {
     return window;
 }
 
-// Device ops, operators and calls from which a page is not made to wait for the answer.
-constexpr std::size_t kLong = 250'000;
-
-bool is_long(const Trace& trace) {
-    return trace.kernel().rows + trace.memcpy().rows + trace.op().rows + trace.api_call().rows > kLong;
-}
-
 }  // namespace
 
 std::string_view name_of(ViewStage stage) {
@@ -100,8 +93,9 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
     };
     auto answer_of = [&](const Facts& facts, TimeNs zero) {
         tell({ViewStage::analysing});
-        return answer_json(facts, version, zero, detail,
-                           [&](std::vector<std::string> known) { tell({ViewStage::analysing, std::move(known)}); });
+        return answer_json(facts, version, zero, detail, [&](std::vector<std::string> known) {
+            tell({ViewStage::analysing, std::move(known)});
+        });
     };
     // About a window that the timeline does not have, the answer comes first.
     const bool is_timed = !timeline && trace.window().length() > 0;
@@ -115,9 +109,9 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
     std::shared_ptr<Parts> parts(
         new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(job), shown)});
     ViewDocument document(parts);
-    if (is_timed && is_long(document.trace())) {
+    if (is_timed && on_stage) {
         parts->describe(version, origin);
-        tell({ViewStage::analysing, {}, &document});
+        on_stage({ViewStage::analysing, {}, &document});
     }
     if (is_timed) answer.emplace(answer_of(*parts->parts.facts, origin));
     if (!answer->ok()) return answer->error();

@@ -2,8 +2,8 @@
 // parts of them, created on request. The format is in docs/reference/formats/viewer.md; the reader is web/read.
 // Blobs are in the order in which a page needs them: the data of the first picture, then everything at full detail,
 // then the fields of events, then details of the answer.
-// Of a long recording, the timeline can be read while the answer is computed; then the manifest is replaced by one that has more. What
-// the first one lists stays as it is.
+// The timeline can be read while the answer is computed; then the manifest is replaced by one that has more. What the first one lists
+// stays as it is.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class ViewStage { reading, arranging, analysing };
 std::string_view name_of(ViewStage stage);
 
 class ViewDocument;
-// What is there: sentences of the answer, or the document without its answer.
+// What is there: sentences of the answer; the document, whose answer is added later.
 struct ViewProgress {
     ViewStage stage;
     std::vector<std::string> known = {};
@@ -41,8 +41,8 @@ class ViewDocument {
 public:
     // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
     // browsers cannot represent exactly, or has neither timestamps nor counters of kernels or instructions nor ranks.
-    // `options`: of the analyses in it; `detail`: of a job of many ranks; `on_stage`: called as each stage begins, and with the timeline of a
-    // recording long enough that its answer takes a while; `timeline`: the events to show with the answer about a job, whose summaries have none.
+    // `options`: of the analyses in it; `detail`: of a job of many ranks; `on_stage`: called as each stage begins, in the last one with
+    // the timeline; `timeline`: the events to show with the answer about a job, whose summaries have none.
     static Result<ViewDocument> make(Trace trace, std::string_view version, const Options& options = {},
                                      StepDetail detail = StepDetail::slowest, const StageReport& on_stage = {},
                                      std::optional<Trace> timeline = {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyze/facts/steps/iterations.h"
+#include "core/base/parallel.h"
 
 namespace gpuprof::inline view {
 namespace {
@@ -40,6 +41,19 @@ std::vector<Chunk> chunks_of(const Items& items) {
     return chunks;
 }
 
+// A level with at least so many events per item is kept.
+constexpr std::size_t kEventsPerKeptItem = 16;
+
+template <class Event, class Merged>
+void arrange_lane(const PodVector<Event>& events, std::vector<Level<Merged>>& levels,
+                  std::vector<std::vector<Chunk>>& chunks) {
+    chunks.push_back(chunks_of(events));
+    levels = levels_of(events, SeeLevel<Merged>([&](Level<Merged>& level) {
+                           chunks.push_back(chunks_of(level.items));
+                           if (level.items.size() * kEventsPerKeptItem > events.size()) level.items = {};
+                       }));
+}
+
 bool has_frames(const Lane& lane) {
     return lane.table != SliceTable::none && !is_times_only(lane.table) && lane.slices.size() > 0;
 }
@@ -52,11 +66,14 @@ ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const O
       facts(std::make_unique<const Facts>(trace, options)),
       scene(make_scene(*facts)),
       iterations(facts->get<Iterations>().all.size()) {
-    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(*facts, scene); });
+    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(trace, scene); });
     strings.merge(trace.strings());
-    tables = event_tables(*facts, scene, strings);
-    for (const Lane& lane : scene.lanes) add_lane(lane);
-    count_names();
+    auto add_lanes = [this] {
+        arrange_lanes(0);
+        count_names();
+    };
+    run_together(trace.kernel().rows + trace.op().rows + trace.api_call().rows,
+                 {add_lanes, [this] { tables = event_tables(*facts, scene, strings); }});
     number_timeline();
     if (has_stacks)
         sums_ = std::async(std::launch::async | std::launch::deferred,
@@ -80,11 +97,11 @@ void ViewParts::add_answer(AnswerJson given) {
     first_blob_of_kernels = blobs.size();
     for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
         blobs.push_back({Blob::kKernel, kernel});
-    for (std::size_t lane = lanes.size(); lane < scene.lanes.size(); ++lane) {
-        add_lane(scene.lanes[lane]);
+    const std::size_t first_of_path = lanes.size();
+    arrange_lanes(first_of_path);
+    for (std::size_t lane = first_of_path; lane < lanes.size(); ++lane)
         for (std::size_t level = lanes[lane].levels(); level-- > 0;)
             number_level(static_cast<std::uint32_t>(lane), level);
-    }
     for (std::uint32_t table = 0; table < answer.long_tables.size(); ++table) {
         first_blob_of_long_table.push_back(blobs.size());
         const std::size_t rows = answer.long_tables[table].rows;
@@ -93,17 +110,20 @@ void ViewParts::add_answer(AnswerJson given) {
     }
 }
 
-void ViewParts::add_lane(const Lane& lane) {
-    LaneParts& parts = lanes.emplace_back();
-    if (lane.table == SliceTable::none) {
-        parts.values = levels_of(lane.values);
-        parts.chunks.push_back(chunks_of(lane.values));
-        for (const auto& level : parts.values) parts.chunks.push_back(chunks_of(level.items));
-    } else {
-        parts.slices = levels_of(lane.slices);
-        parts.chunks.push_back(chunks_of(lane.slices));
-        for (const auto& level : parts.slices) parts.chunks.push_back(chunks_of(level.items));
+void ViewParts::arrange_lanes(std::size_t first) {
+    lanes.resize(scene.lanes.size());
+    std::size_t events = 0;
+    std::vector<std::function<void()>> arrange;
+    for (std::size_t i = first; i < lanes.size(); ++i) {
+        const Lane& lane = scene.lanes[i];
+        LaneParts& parts = lanes[i];
+        events += lane.slices.size() + lane.values.size();
+        arrange.push_back([&] {
+            lane.table == SliceTable::none ? arrange_lane(lane.values, parts.values, parts.chunks)
+                                           : arrange_lane(lane.slices, parts.slices, parts.chunks);
+        });
     }
+    run_together(events, arrange);
 }
 
 void ViewParts::count_names() {

@@ -64,10 +64,10 @@ struct ViewParts {
     const Trace& answered() const { return summaries ? *summaries : trace; }
     std::unique_ptr<const Facts> facts;  // until the answer is there
     Scene scene;
-    AnswerJson answer;  // empty until it is there
+    AnswerJson answer;   // empty until it is there
     StringPool strings;  // the trace's, and names of causes
     std::vector<EventTable> tables;
-    std::vector<LaneParts> lanes;  // as in the scene
+    std::vector<LaneParts> lanes;  // as in the scene; of levels with many items, only the chunks
     std::unique_ptr<LongTableRows> long_rows;
     std::map<std::pair<SliceTable, StringId>, NameTotal> names;
     std::vector<Blob> blobs;
@@ -82,9 +82,9 @@ struct ViewParts {
     const ChunkSums& sums() const { return sums_.get(); }
 
 private:
-    std::shared_future<CallStacks> stacks_;  // reads the facts and the scene
+    std::shared_future<CallStacks> stacks_;  // reads the scene
     std::shared_future<ChunkSums> sums_;     // reads everything above
-    void add_lane(const Lane& lane);
+    void arrange_lanes(std::size_t first);
     void count_names();
     void number_timeline();
     void number_job();
