@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,6 +91,7 @@ Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), 
             }));
         });
         if (!ran) content.emplace(ran.error());
+        malloc_trim(0);  // the server stays for hours
         std::lock_guard lock(state->mutex);
         state->content.emplace(std::move(*content));
         state->done = true;
@@ -236,6 +238,7 @@ private:
 }  // namespace
 
 Result<ExitCode> serve_view(MakeContent make, const std::string& name, const ServeChoice& choice) {
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);  // the system gets back at once what a step of preparing needed
     Result<std::string_view> viewer = viewer_page();
     if (!viewer.ok()) return viewer.error();
     HttpLimits limits;

@@ -24,7 +24,7 @@ Trace recording() {
 
 // The value of a member that is a number or null; enough for a test.
 std::string member(const std::string& manifest, const std::string& name) {
-    std::size_t at = manifest.find("\"" + name + "\":") + name.size() + 3;
+    std::size_t at = manifest.find("\"" + name + "\": ") + name.size() + 4;
     return manifest.substr(at, manifest.find_first_of(",}", at) - at);
 }
 

@@ -4,6 +4,7 @@
 
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { Progress, Stage } from "../../read/preparation.ts";
+import { LinkedText } from "../parts/linked_text.tsx";
 import { unbroken } from "../parts/unbroken.tsx";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
 
@@ -61,11 +62,11 @@ export function AnswerLine({ viewer }: { viewer: Viewer }) {
   if (answer === null) return null;
   if (answer === "ready") return <ReadyLine viewer={viewer} />;
   return (
-    <p class="answer-line">
+    <section class="answer-line" aria-label="Answer">
       <span role="status">The answer is being computed</span>
       <span class="quiet">{Math.floor(answer.elapsed_s)} s</span>
       <span class="known">{answer.known[0]}</span>
-    </p>
+    </section>
   );
 }
 
@@ -73,11 +74,11 @@ function ReadyLine({ viewer }: { viewer: Viewer }) {
   const { value: report } = useAsync(() => viewer.recording.report().catch(() => null), viewer);
   const verdict = report?.verdict;
   return (
-    <p class="answer-line">
+    <section class="answer-line" aria-label="Answer">
       <span role="status">{verdict?.title ?? "The answer is there"}</span>
-      <span class="known">{verdict?.because}</span>
+      <span class="known">{verdict && <LinkedText viewer={viewer} report={report} text={verdict.because} />}</span>
       <button onClick={() => viewer.set({ page: "overview", answer: null })}>Overview</button>
       <button onClick={() => viewer.set({ answer: null })}>Dismiss</button>
-    </p>
+    </section>
   );
 }
