@@ -29,6 +29,7 @@
 #include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/files/path_search.h"
+#include "core/base/files/spill.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/base/spawn_actions.h"
@@ -84,6 +85,7 @@ Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), 
         Status ran = caught([&] {
             content.emplace(make([&](const ViewProgress& now) {
                 state->stage = now.stage;
+                if (now.timeline != nullptr) return_spare_memory();
                 std::lock_guard lock(state->mutex);
                 if (!now.known.empty()) state->known = now.known;
                 if (now.timeline != nullptr && is_long(now.timeline->trace()))
@@ -91,7 +93,7 @@ Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), 
             }));
         });
         if (!ran) content.emplace(ran.error());
-        malloc_trim(0);  // the server stays for hours
+        return_spare_memory();  // the server stays for hours
         std::lock_guard lock(state->mutex);
         state->content.emplace(std::move(*content));
         state->done = true;
