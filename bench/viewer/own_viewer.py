@@ -91,11 +91,13 @@ def measure_served(page, program, recording, frames=60):
         address = process.stdout.readline().strip()
         address_s = since()
         page.goto(address)
+        page.wait_for_selector("canvas[data-complete], section.verdict", timeout=600_000)
+        usable_s = since()
         stage = page.evaluate(PREPARED)
         if stage != "ready":
             raise RuntimeError(f"the program could not prepare {recording}")
         prepared = {"prepared_s": since(), "prepared_cpu_s": cpu_s(process.pid)}
-        page.wait_for_selector("section.verdict")
+        page.wait_for_selector("section.verdict, .answer-line button")
         answer_s = since()
         most = resident_mib(process.pid)[1]
         page.goto("about:blank")
@@ -111,6 +113,7 @@ def measure_served(page, program, recording, frames=60):
         explored["tab_mib"].update(all_pages(page))
         return {
             "address_s": address_s,
+            "usable_s": usable_s,
             **prepared,
             "answer_s": answer_s,
             "program_mib": {"most_until_prepared": most, "at_end": resident_mib(process.pid)[0]},

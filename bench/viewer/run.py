@@ -20,6 +20,7 @@ A pan and a zoom change the window before every frame: 300 frames each at four d
 frames each at four depths and five places. For a served recording also:
 
   address_s        start of the program to the line with the address
+  usable_s         start of the program to the timeline on the screen with data, or to the answer if that comes first
   prepared_s       start of the program until the recording is prepared, and the CPU time of that
   answer_s         start of the program to the first answer on the screen
   program_mib      resident memory of the program: peak until the first answer, and at the end

@@ -20,6 +20,7 @@ ANSWERS = [
 ]
 SERVED = [
     ("program start to printed address", "s", 1, ("address_s",)),
+    ("program start to timeline on the page", "s", 1, ("usable_s",)),
     ("program start to recording prepared", "s", 1, ("prepared_s",)),
     ("CPU time of this", "s", 1, ("prepared_cpu_s",)),
     ("program start to first answer", "s", 1, ("answer_s",)),

@@ -67,8 +67,11 @@ Result<ViewPair> view_pair(Trace trace, const PairChoice& choice, std::optional<
     std::optional<Result<ViewPair::Base>> before;
     if (!choice.base.empty()) before.emplace(compared_with(choice, trace, options));
     if (before && !before->ok()) return before->error();
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace), program_version(), options, choice.detail,
-                                                       choice.on_stage, std::move(timeline));
+    StageReport on_stage = choice.on_stage;
+    if (before && on_stage)  // a comparison is shown with both
+        on_stage = [&](const ViewProgress& now) { choice.on_stage({now.stage, now.known}); };
+    Result<ViewDocument> document =
+        ViewDocument::make(std::move(trace), program_version(), options, choice.detail, on_stage, std::move(timeline));
     if (!document.ok()) return document.error();
     if (!before) return ViewPair{std::move(document).value(), std::nullopt};
     if (!document->timed() || !before->value().document.timed())

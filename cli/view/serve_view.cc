@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,10 +24,12 @@
 #include "cli/view/content.h"
 #include "cli/view/page.h"
 #include "cli/view/service.h"
+#include "cli/view/sql_pages.h"
 #include "cli/view/sql_session.h"
 #include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/files/path_search.h"
+#include "core/base/files/spill.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/base/spawn_actions.h"
@@ -47,11 +50,12 @@ public:
 
     // Waits until the content is made, but no longer than `limit`; whether it is.
     bool wait(std::chrono::milliseconds limit);
-    // The content, or why there is none; absent while it is being made, and after it was taken.
+    // The content, or why there is none; absent while it is being made, and after it was taken. Content without its answer comes first if that
+    // takes long.
     std::optional<Result<ViewContent>> take();
     bool running() const;
-    // {"stage", "share", "known", "elapsed_s"}, as the page receives it.
-    std::string progress_json() const;
+    // {"stage", "share", "known", "timeline", "elapsed_s"}, as the page receives it. `timeline`: whether it can be read.
+    std::string progress_json(bool timeline) const;
 
 private:
     struct State;
@@ -59,6 +63,12 @@ private:
     TimeNs started_;
     std::thread thread_;
 };
+
+// Whether the answer takes so long that a page shows the timeline without it.
+bool is_long(const Trace& trace) {
+    constexpr std::size_t kLong = 250'000;
+    return trace.kernel().rows + trace.memcpy().rows + trace.op().rows + trace.api_call().rows > kLong;
+}
 
 struct Preparation::State {
     std::atomic<ViewStage> stage = ViewStage::reading;
@@ -73,14 +83,17 @@ Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), 
     thread_ = std::thread([state = state_, make = std::move(make)] {
         std::optional<Result<ViewContent>> content;
         Status ran = caught([&] {
-            content.emplace(make([&](ViewStage stage, std::vector<std::string> known) {
-                state->stage = stage;
-                if (known.empty()) return;
+            content.emplace(make([&](const ViewProgress& now) {
+                state->stage = now.stage;
+                if (now.timeline != nullptr) return_spare_memory();
                 std::lock_guard lock(state->mutex);
-                state->known = std::move(known);
+                if (!now.known.empty()) state->known = now.known;
+                if (now.timeline != nullptr && is_long(now.timeline->trace()))
+                    state->content.emplace(ViewContent{ViewPair{*now.timeline}, {}, make_sql_pages});
             }));
         });
         if (!ran) content.emplace(ran.error());
+        return_spare_memory();  // the server stays for hours
         std::lock_guard lock(state->mutex);
         state->content.emplace(std::move(*content));
         state->done = true;
@@ -105,7 +118,7 @@ bool Preparation::running() const {
     return !state_->done;
 }
 
-std::string Preparation::progress_json() const {
+std::string Preparation::progress_json(bool timeline) const {
     const ReadingProgress& files = reading();
     ViewStage stage = state_->stage;
     std::uint64_t size = files.size, read = files.read;
@@ -125,6 +138,8 @@ std::string Preparation::progress_json() const {
         for (const std::string& line : state_->known) json.text(line);
     }
     json.end_array();
+    json.key("timeline");
+    json.boolean(timeline);
     json.key("elapsed_s");
     json.real(static_cast<double>(monotonic_ns() - started_) / 1e9);
     json.end_object();
@@ -203,7 +218,7 @@ public:
 
 private:
     std::string progress() const {
-        if (!failure_) return preparation_.progress_json();
+        if (!failure_) return preparation_.progress_json(service_.shows());
         StringSink sink;
         JsonWriter json(sink);
         json.begin_object();
@@ -225,6 +240,7 @@ private:
 }  // namespace
 
 Result<ExitCode> serve_view(MakeContent make, const std::string& name, const ServeChoice& choice) {
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);  // the system gets back at once what a step of preparing needed
     Result<std::string_view> viewer = viewer_page();
     if (!viewer.ok()) return viewer.error();
     HttpLimits limits;

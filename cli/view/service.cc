@@ -89,8 +89,9 @@ bool takes_post(std::string_view path) {
            (sql != std::string_view::npos && (path.ends_with("/sql") || path.ends_with("/cancel")));
 }
 
-// A document that its owner keeps as long as the service.
-std::shared_ptr<const ViewDocument> kept(const ViewDocument& document) { return {std::shared_ptr<void>(), &document}; }
+std::shared_ptr<const ViewDocument> kept(const ViewDocument& document) {
+    return std::make_shared<const ViewDocument>(document);
+}
 
 }  // namespace
 
@@ -207,7 +208,7 @@ SqlPages* ViewService::sql_over(std::shared_ptr<const ViewDocument> document, st
 
 HttpReply ViewService::content(const HttpRequest& request) {
     std::string_view path = request.path;
-    if (path == "/progress" && content_)
+    if (path == "/progress" && content_ && content_->pair.document.answered())
         return {.type = "application/json", .body = R"({"stage":"ready","share":1,"elapsed_s":0})"};
     if (path == "/progress") return {.type = "application/json", .body = progress_ ? progress_() : "null"};
     if (!content_) return rejected(503, "the recording is still being prepared");

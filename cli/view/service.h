@@ -6,7 +6,7 @@
 //     receive. The printed token works until the server ends. The one in the address given to a started browser works
 //     once: other users of the machine can read the arguments of its process;
 //   - no other origin may read; requests carry numbers and SQL, never paths; nothing is written.
-// Until show(), requests for the document are answered with 503 and /progress says how far its preparation is.
+// Until show(), requests for the document are answered with 503. Until its answer is there, /progress says how far the preparation is.
 // The recordings of a job's ranks are under /rank/N/, with a page of their own.
 #pragma once
 
@@ -30,7 +30,9 @@ public:
     static Result<ViewService> make(std::string_view page, std::uint16_t port);
 
     HttpReply answer(const HttpRequest& request);
+    // The content, or the same with more.
     void show(ViewContent content);
+    bool shows() const { return content_ != nullptr; }
     // JSON about the preparation of the content, for /progress before show().
     void report_progress(std::function<std::string()> progress) { progress_ = std::move(progress); }
     // The part of the address after "#": of the printed one, and of the one that a started browser gets.

@@ -37,7 +37,7 @@ std::optional<Trace> job_of(const ViewArguments& arguments, const Trace& added_u
 }
 
 Result<ViewContent> content(const ViewArguments& arguments, const StageReport& on_stage) {
-    on_stage(ViewStage::reading, {});
+    on_stage({ViewStage::reading});
     Result<Trace> trace = open_for_page(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
     if (std::optional<Trace> job = job_of(arguments, *trace)) {

@@ -155,10 +155,10 @@ std::vector<std::optional<Result<ResultTable>>> all_tables(const Facts& facts, c
 }
 
 // `whole`: of the recording, of which `facts` may be about a part.
-Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string_view version, StepDetail detail,
-                             const std::function<void(std::vector<std::string>)>& on_known) {
+Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string_view version, TimeNs origin,
+                             StepDetail detail, const std::function<void(std::vector<std::string>)>& on_known) {
     Result<Answer> answer = make_answer(facts);  // an error for recordings without events
-    if (answer.ok() && on_known) on_known(sentences(*answer));
+    if (answer.ok()) on_known(sentences(*answer));
     std::vector<ResultTable> tables;
     for (std::optional<Result<ResultTable>>& made : all_tables(facts, whole)) {
         Result<ResultTable>& table = *made;
@@ -170,7 +170,7 @@ Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string
     Report report{.version = version,
                   .origin = facts.trace().origin(),
                   .window = facts.trace().window(),
-                  .zero = facts.trace().zero(),
+                  .zero = origin,
                   .trust = answer.ok() ? answer->trust : trust_of(facts, true),
                   .answer = answer.ok() ? &*answer : nullptr,
                   .tables = tables};
@@ -186,18 +186,15 @@ Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string
 
 }  // namespace
 
-Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail,
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, TimeNs origin, StepDetail detail,
                                const std::function<void(std::vector<std::string>)>& on_known) {
-    Options options = facts.options();
-    options.limit = kReportRows;
     std::optional<Interval> part = interval_for_first_answer(facts);
-    const Facts whole(facts.trace(), options);
-    if (!part) return answer_of(whole, whole, version, detail, on_known);
+    if (!part) return answer_of(facts, facts, version, origin, detail, on_known);
     Trace trace = select_interval(copy_of(facts.trace()), *part);
-    Facts of_part(trace, options);
+    Facts of_part(trace, facts.options());
     of_part.put(facts.get<Phases>());
-    Result<AnswerJson> answer = answer_of(of_part, whole, version, detail, on_known);
-    if (answer.ok()) answer->part = trace.window();
+    Result<AnswerJson> answer = answer_of(of_part, facts, version, origin, detail, on_known);
+    if (answer.ok()) answer->part = Interval{trace.window().start - trace.zero(), trace.window().end - trace.zero()};
     return answer;
 }
 

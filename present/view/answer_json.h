@@ -63,13 +63,14 @@ struct AnswerJson {
     ViewPath path;                       // empty if the replay abstains
     JobPages job;                        // of a recording of summaries of ranks
     std::vector<LongTable> long_tables;  // with rows that the report does not have
-    std::optional<Interval> part = {};   // the part that the answer covers, if not the whole recording
+    std::optional<Interval> part = {};   // that the answer covers, from time zero; absent: the whole recording
 };
 
-// `facts` is of the whole trace; of its options, the row limit does not count. Like `report`, the answer covers the part with the most work if a start-up was
+// `facts` is of the whole trace, with the row limit kReportRows. Like `report`, the answer covers the part with the most work if a start-up was
 // recorded too.
-// `on_known` gets the verdict and the findings as sentences before the tables are made, which takes longest.
-Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail = StepDetail::slowest,
-                               const std::function<void(std::vector<std::string>)>& on_known = {});
+// `origin`: where time zero of the trace was on the clock of the recording. `on_known` gets the verdict and the findings as sentences before the
+// tables are made, which takes longest.
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, TimeNs origin, StepDetail detail,
+                               const std::function<void(std::vector<std::string>)>& on_known);
 
 }  // namespace gpuprof::view

@@ -41,7 +41,8 @@ struct EventColumns {
     Column<std::int64_t> frame, bytes;
 
     EventColumns(const ViewParts& parts, const Blob& blob) {
-        const PodVector<std::uint32_t>& frames = parts.stacks().of_lane[blob.of];
+        const auto& of_lane = parts.stacks().of_lane;  // of the critical path, there are none
+        const PodVector<std::uint32_t> none, &frames = blob.of < of_lane.size() ? of_lane[blob.of] : none;
         const Lane& lane = parts.scene.lanes[blob.of];
         const Row count = static_cast<Row>(blob.count);
         for (Row i = 0; i < count && frames.size() > 0; ++i) frame.set(i, frames[blob.first + i]);
@@ -120,13 +121,31 @@ std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob,
     return payload("value", 0, rows, strings, {time.view(), mean.view(), low.view(), high.view(), count.view()}, goal);
 }
 
+// Calls encode(items, blob) with the items of a chunk of a level, made again if they are not kept.
+template <class Event, class Merged, class Encode>
+std::string encode_level(const PodVector<Event>& events, const Level<Merged>& level, const std::vector<Chunk>& chunks,
+                         Blob blob, Encode&& encode) {
+    if (level.items.size() > 0) return encode(level.items, blob);
+    auto events_before = [&](std::size_t chunk) {
+        return chunk < chunks.size() ? static_cast<std::size_t>(chunks[chunk].events_before) : events.size();
+    };
+    const std::size_t chunk = blob.first / kLaneRows, begin = events_before(chunk), end = events_before(chunk + 1);
+    blob.first = 0;
+    return encode(merged_items({events.data() + begin, end - begin}, level.resolution), blob);
+}
+
 std::string encode_lane(const ViewParts& parts, const Blob& blob, EncodingGoal goal) {
     const Lane& lane = parts.scene.lanes[blob.of];
     const LaneParts& merged = parts.lanes[blob.of];
-    if (lane.table == SliceTable::none)
-        return blob.level == 0 ? encode_values(lane.values, blob, parts.strings, goal)
-                               : encode_values(merged.values[blob.level - 1].items, blob, parts.strings, goal);
-    if (blob.level > 0) return encode_slices(merged.slices[blob.level - 1].items, blob, parts.strings, goal);
+    auto slices = [&](const auto& items, const Blob& of) { return encode_slices(items, of, parts.strings, goal); };
+    auto values = [&](const auto& items, const Blob& of) { return encode_values(items, of, parts.strings, goal); };
+    if (lane.table == SliceTable::none && blob.level == 0) return values(lane.values, blob);
+    if (blob.level > 0) {
+        const std::vector<Chunk>& chunks = merged.chunks[blob.level];
+        return lane.table == SliceTable::none
+                   ? encode_level(lane.values, merged.values[blob.level - 1], chunks, blob, values)
+                   : encode_level(lane.slices, merged.slices[blob.level - 1], chunks, blob, slices);
+    }
     EventColumns events(parts, blob);
     return encode_slices(lane.slices, blob, parts.strings, goal, &events);
 }

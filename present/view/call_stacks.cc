@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "analyze/facts/host/stack_samples.h"
-#include "analyze/facts/idle/gaps.h"
 #include "core/model/trace.h"
 #include "present/view/scene.h"
 
@@ -116,20 +115,14 @@ private:
 
 // A slice of a lane.
 struct Place {
-    std::uint32_t lane = 0;
-    std::size_t slice = 0;
-};
-
-// A piece of idle time that a thread explains.
-struct IdlePiece {
-    TimeNs start, end;
-    Place place;
+    std::uint32_t lane = 0, slice = 0;
 };
 
 // Of one thread; events that nest need none. Beyond them, as where thousands of ranges overlap at random, the rest of an event lies on its thread alone.
 constexpr std::size_t kMostCuts = 1 << 20;
 
-using IdleOfThreads = std::map<StringId, std::vector<IdlePiece>>;
+using IdlePieces = PodVector<Place>;
+using IdleOfThreads = std::map<StringId, IdlePieces>;
 
 // The slices of some lanes, outer before inner.
 class SlicesInOrder {
@@ -164,12 +157,8 @@ private:
 
 class CallStacksBuilder {
 public:
-    CallStacksBuilder(const Facts& facts, const Scene& scene)
-        : facts_(facts),
-          trace_(facts.trace()),
-          scene_(scene),
-          frames_(trace_, result_),
-          calls_(trace_.api_call().rows, kNoFrame) {
+    CallStacksBuilder(const Trace& trace, const Scene& scene)
+        : trace_(trace), scene_(scene), frames_(trace_, result_), calls_(trace_.api_call().rows, kNoFrame) {
         result_.of_lane.resize(scene.lanes.size());
     }
 
@@ -179,7 +168,7 @@ public:
         for (std::uint32_t track = 0; track < scene_.tracks.size(); ++track)
             if (scene_.tracks[track].kind == "thread") add_thread(track, lanes[track], idle);
         for (auto& [thread, pieces] : idle)  // of threads without a track
-            for (const IdlePiece& piece : pieces) set(piece.place, frames_.of(kNoFrame, lane_of(piece.place)));
+            for (const Place& piece : pieces) set(piece, frames_.of(kNoFrame, lane_of(piece)));
         add_device_work();
         std::sort(result_.cuts.begin(), result_.cuts.end());
         return std::move(result_);
@@ -193,6 +182,7 @@ private:
     };
 
     const Lane& lane_of(const Place& place) const { return scene_.lanes[place.lane]; }
+    const Slice& slice_of(const Place& place) const { return lane_of(place).slices[place.slice]; }
 
     void set(const Place& place, std::uint32_t frame) {
         PodVector<std::uint32_t>& frames = result_.of_lane[place.lane];
@@ -200,19 +190,18 @@ private:
         frames[place.slice] = frame;
     }
 
-    // In order of start. The lane of a cause has the pieces in the order of IdleSpans.
+    // The pieces of idle time that a thread explains, in order of start.
     IdleOfThreads idle_of_threads() const {
-        std::map<std::pair<std::int32_t, std::string_view>, Place> next;
+        std::map<std::int32_t, std::vector<std::uint32_t>> lanes;  // of causes, by device
         for (std::uint32_t lane = 0; lane < scene_.lanes.size(); ++lane)
             if (const Lane& each = scene_.lanes[lane]; each.table == SliceTable::gap)
-                next[{scene_.tracks[each.track].device.value_or(-1), each.label}] = {lane, 0};
+                lanes[scene_.tracks[each.track].device.value_or(-1)].push_back(lane);
         IdleOfThreads idle;
-        for (const IdleSpan& span : facts_.get<IdleSpans>().spans) {
-            Place& place = next[{span.device, name_of(span.cause)}];
-            idle[span.thread].push_back({span.start, span.start + span.dur, place});
-            ++place.slice;
+        for (const auto& [device, causes] : lanes) {
+            SlicesInOrder slices(scene_, causes);
+            for (Place place; slices.next(place);) idle[lane_of(place).threads[place.slice]].push_back(place);
         }
-        auto before = [](const IdlePiece& a, const IdlePiece& b) { return a.start < b.start; };
+        auto before = [this](const Place& a, const Place& b) { return slice_of(a).start < slice_of(b).start; };
         for (auto& [thread, pieces] : idle)
             if (!std::is_sorted(pieces.begin(), pieces.end(), before))
                 std::stable_sort(pieces.begin(), pieces.end(), before);
@@ -294,14 +283,14 @@ private:
         if (lanes.empty()) return;
         std::uint32_t root = frames_.thread(root_name(track));
         auto mine = idle.extract(thread_of(scene_.lanes[lanes[0]]));
-        std::vector<IdlePiece> pieces = mine.empty() ? std::vector<IdlePiece>() : std::move(mine.mapped());
+        IdlePieces pieces = mine.empty() ? IdlePieces() : std::move(mine.mapped());
         std::size_t piece = 0;
         OpenEvents open(*this, root);
         auto explain_until = [&](TimeNs time) {
-            for (; piece < pieces.size() && pieces[piece].start < time; ++piece) {
-                const IdlePiece& each = pieces[piece];
+            for (; piece < pieces.size() && slice_of(pieces[piece]).start < time; ++piece) {
+                const Slice& each = slice_of(pieces[piece]);
                 open.end_until(each.start);
-                set(each.place, frames_.of(open.open_during(each.end), lane_of(each.place)));
+                set(pieces[piece], frames_.of(open.open_during(each.start + each.dur), lane_of(pieces[piece])));
             }
         };
         SlicesInOrder slices(scene_, lanes);
@@ -328,7 +317,7 @@ private:
             if (lane.table == SliceTable::memcpy) launches = &links.memcpy_launch;
             if (lane.table == SliceTable::memset) launches = &links.memset_launch;
             if (launches == nullptr && lane.table != SliceTable::device_range) continue;
-            for (std::size_t i = 0; i < lane.slices.size(); ++i) {
+            for (std::uint32_t i = 0; i < lane.slices.size(); ++i) {
                 Row call = launches == nullptr ? kNoRow : (*launches)[lane.slices[i].row];
                 set({at, i}, frames_.of(call == kNoRow ? kNoFrame : launch_of(call), lane, lane.slices[i].name));
             }
@@ -347,7 +336,6 @@ private:
         return known->second = frames_.moved(frame, at);
     }
 
-    const Facts& facts_;
     const Trace& trace_;
     const Scene& scene_;
     CallStacks result_;
@@ -359,6 +347,6 @@ private:
 
 }  // namespace
 
-CallStacks call_stacks(const Facts& facts, const Scene& scene) { return CallStacksBuilder(facts, scene).build(); }
+CallStacks call_stacks(const Trace& trace, const Scene& scene) { return CallStacksBuilder(trace, scene).build(); }
 
 }  // namespace gpuprof::view

@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/facts/facts.h"
 #include "core/base/pod_vector.h"
 #include "core/base/string_pool.h"
 #include "present/view/scene.h"
@@ -51,6 +50,6 @@ struct CallStacks {
     StringPool names;
 };
 
-CallStacks call_stacks(const Facts& facts, const Scene& scene);
+CallStacks call_stacks(const Trace& trace, const Scene& scene);
 
 }  // namespace gpuprof::view

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <utility>
 
 #include "core/format/bytes.h"
@@ -16,12 +18,30 @@ namespace gpuprof::inline view {
 
 struct ViewDocument::Parts {
     ViewParts parts;
-    std::string manifest;
+    std::string manifest = {};
+    bool answered = false;
+    mutable std::shared_mutex adding = {};  // the answer, while others read
+
+    void describe(std::string_view version, TimeNs origin) { manifest = manifest_of(parts, version, origin); }
+    void add_answer(AnswerJson answer, std::string_view version, TimeNs origin) {
+        parts.wait();
+        std::unique_lock lock(adding);
+        parts.add_answer(std::move(answer));
+        describe(version, origin);
+        answered = true;
+    }
+    template <class Read>
+    auto read(Read&& value) const {
+        std::shared_lock lock(adding);
+        return value(parts);
+    }
 };
 
-ViewDocument::ViewDocument(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+ViewDocument::ViewDocument(std::shared_ptr<Parts> parts) : parts_(std::move(parts)) {}
 ViewDocument::~ViewDocument() = default;
+ViewDocument::ViewDocument(const ViewDocument&) = default;
 ViewDocument::ViewDocument(ViewDocument&&) noexcept = default;
+ViewDocument& ViewDocument::operator=(ViewDocument&&) noexcept = default;
 
 namespace {
 
@@ -68,28 +88,54 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
         return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "
                                                   "limit; use gpu-profile report --from --to for a part of it",
                                                   file)};
-    if (on_stage) on_stage(ViewStage::analysing, {});
-    Result<AnswerJson> answer =
-        answer_json(Facts(trace, options), version, detail, [&](std::vector<std::string> known) {
-            if (on_stage) on_stage(ViewStage::analysing, std::move(known));
+    auto tell = [&](const ViewProgress& progress) {
+        if (on_stage) on_stage(progress);
+    };
+    auto answer_of = [&](const Facts& facts, TimeNs zero) {
+        tell({ViewStage::analysing});
+        return answer_json(facts, version, zero, detail, [&](std::vector<std::string> known) {
+            tell({ViewStage::analysing, std::move(known)});
         });
-    if (!answer.ok()) return answer.error();
-    if (on_stage) on_stage(ViewStage::arranging, {});
+    };
+    // About a window that the timeline does not have, the answer comes first.
+    const bool is_timed = !timeline && trace.window().length() > 0;
+    Options shown = options;
+    shown.limit = kReportRows;
+    std::optional<Result<AnswerJson>> answer;
+    if (!is_timed) answer.emplace(answer_of(Facts(trace, shown), trace.zero()));
+    if (is_timed) tell({ViewStage::arranging});
     std::optional<Trace> job;
     if (timeline) job = rebase_to_start(std::exchange(trace, std::move(*timeline)), {0, 0});
-    std::unique_ptr<Parts> parts(new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(job),
-                                                     std::move(answer).value(), options, origin),
-                                           {}});
-    parts->manifest = manifest_of(parts->parts, version, origin);
-    return ViewDocument(std::move(parts));
+    std::shared_ptr<Parts> parts(
+        new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(job), shown)});
+    ViewDocument document(parts);
+    if (is_timed && on_stage) {
+        parts->describe(version, origin);
+        on_stage({ViewStage::analysing, {}, &document});
+    }
+    if (is_timed) answer.emplace(answer_of(*parts->parts.facts, origin));
+    if (!answer->ok()) return answer->error();
+    parts->add_answer(std::move(*answer).value(), version, origin);
+    return document;
 }
 
-bool ViewDocument::timed() const { return parts_->parts.trace.window().length() > 0 || !parts_->parts.lanes.empty(); }
+bool ViewDocument::answered() const {
+    return parts_->read([&](auto&) { return parts_->answered; });
+}
+bool ViewDocument::timed() const {
+    return parts_->read([](auto& parts) { return parts.trace.window().length() > 0 || !parts.lanes.empty(); });
+}
 const Trace& ViewDocument::trace() const { return parts_->parts.answered(); }
-const std::string& ViewDocument::manifest() const { return parts_->manifest; }
-std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
+std::string ViewDocument::manifest() const {
+    return parts_->read([&](auto&) { return parts_->manifest; });
+}
+std::size_t ViewDocument::blobs() const {
+    return parts_->read([](auto& parts) { return parts.blobs.size(); });
+}
 std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }
-std::string ViewDocument::blob(std::size_t id, EncodingGoal goal) const { return encode_blob(parts_->parts, id, goal); }
+std::string ViewDocument::blob(std::size_t id, EncodingGoal goal) const {
+    return parts_->read([&](auto& parts) { return encode_blob(parts, id, goal); });
+}
 
 void append_framed(std::string& out, std::string_view blob) {
     put_u32(out, static_cast<std::uint32_t>(blob.size()));

@@ -1,7 +1,9 @@
 // A recording in the viewer's format: a manifest (JSON) that lists tracks, lanes and tables, and numbered blobs with
 // parts of them, created on request. The format is in docs/reference/formats/viewer.md; the reader is web/read.
 // Blobs are in the order in which a page needs them: the data of the first picture, then everything at full detail,
-// then the fields of events.
+// then the fields of events, then details of the answer.
+// The timeline can be read while the answer is computed; then the manifest is replaced by one that has more. What the first one lists
+// stays as it is.
 #pragma once
 
 #include <cstdint>
@@ -22,38 +24,51 @@
 namespace gpuprof::inline view {
 
 // What takes time while a recording is prepared for the page.
-enum class ViewStage { reading, analysing, arranging };
+enum class ViewStage { reading, arranging, analysing };
 std::string_view name_of(ViewStage stage);
-// `known`: sentences of the answer, once it is known; empty otherwise.
-using StageReport = std::function<void(ViewStage, std::vector<std::string> known)>;
 
+class ViewDocument;
+// What is there: sentences of the answer; the document, whose answer is added later.
+struct ViewProgress {
+    ViewStage stage;
+    std::vector<std::string> known = {};
+    const ViewDocument* timeline = nullptr;
+};
+using StageReport = std::function<void(const ViewProgress&)>;
+
+// Thread-safe.
 class ViewDocument {
 public:
     // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
     // browsers cannot represent exactly, or has neither timestamps nor counters of kernels or instructions nor ranks.
-    // `options`: of the analyses in it; `detail`: of a job of many ranks; `on_stage`: called as each stage begins;
-    // `timeline`: the events to show with the answer about a job, whose summaries have none.
+    // `options`: of the analyses in it; `detail`: of a job of many ranks; `on_stage`: called as each stage begins, in the last one with
+    // the timeline; `timeline`: the events to show with the answer about a job, whose summaries have none.
     static Result<ViewDocument> make(Trace trace, std::string_view version, const Options& options = {},
                                      StepDetail detail = StepDetail::slowest, const StageReport& on_stage = {},
                                      std::optional<Trace> timeline = {});
     ~ViewDocument();
+    // Copies share everything.
+    ViewDocument(const ViewDocument&);
     ViewDocument(ViewDocument&&) noexcept;
+    ViewDocument& operator=(ViewDocument&&) noexcept;
 
+    // Whether the answer is there.
+    bool answered() const;
     // Whether anything in it has a time; counters of kernels have none.
     bool timed() const;
     // What the answer is about, from time zero.
     const Trace& trace() const;
-    const std::string& manifest() const;
+    std::string manifest() const;
     std::size_t blobs() const;
     // The number of leading blobs that the first frame needs.
     std::size_t early_blobs() const;
-    // id < blobs(). Thread-safe. Use Aim::narrowest if the blob is sent uncompressed.
+    // id < blobs(). Use Aim::narrowest if the blob is sent uncompressed.
     std::string blob(std::size_t id, EncodingGoal goal) const;
 
 private:
     struct Parts;
-    explicit ViewDocument(std::unique_ptr<Parts> parts);
-    std::unique_ptr<Parts> parts_;
+    explicit ViewDocument(std::shared_ptr<Parts> parts);
+    std::shared_ptr<Parts> parts_;
 };
 
 // A framed blob: its length in 4 bytes, little endian, then its bytes.

@@ -1,6 +1,7 @@
 #include "present/view/levels.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 namespace gpuprof::inline view {
@@ -46,7 +47,7 @@ void join(MergedValue& into, const MergedValue& next) {
 
 // Calls first(item) for the first item of each merged item and more(item) for the others.
 template <class Finer, class First, class More>
-void group(const PodVector<Finer>& finer, int bin_bits, First&& first, More&& more) {
+void group(std::span<const Finer> finer, int bin_bits, First&& first, More&& more) {
     TimeNs bin = 0;     // of the last merged item
     bool open = false;  // whether it accepts more
     for (const Finer& each : finer) {
@@ -65,7 +66,7 @@ void group(const PodVector<Finer>& finer, int bin_bits, First&& first, More&& mo
 // Returns nothing if the level would exceed `most` items. Counts before building, because a discarded level costs as
 // much memory.
 template <class Merged, class Finer>
-std::optional<PodVector<Merged>> merge(const PodVector<Finer>& finer, int bin_bits, std::size_t most) {
+std::optional<PodVector<Merged>> merge(std::span<const Finer> finer, int bin_bits, std::size_t most) {
     std::size_t size = 0;
     group(
         finer, bin_bits, [&](const Finer&) { ++size; }, [](const Finer&) {});
@@ -78,23 +79,46 @@ std::optional<PodVector<Merged>> merge(const PodVector<Finer>& finer, int bin_bi
     return coarse;
 }
 
+template <class Item>
+std::span<const Item> all(const PodVector<Item>& items) {
+    return {items.data(), items.size()};
+}
+
 template <class Merged, class Finest>
-std::vector<Level<Merged>> levels(const PodVector<Finest>& finest) {
+std::vector<Level<Merged>> levels(const PodVector<Finest>& finest, const SeeLevel<Merged>& made) {
     std::vector<Level<Merged>> levels;
     std::size_t size = finest.size();
     for (int bits = kFinestBits; size > kMaxItemsOfCoarsest && bits < kCoarsestBits; bits += kStepBits) {
-        std::optional<PodVector<Merged>> next =
-            levels.empty() ? merge<Merged>(finest, bits, size / 2) : merge<Merged>(levels.back().items, bits, size / 2);
+        std::optional<PodVector<Merged>> next = levels.empty()
+                                                    ? merge<Merged>(all(finest), bits, size / 2)
+                                                    : merge<Merged>(all(levels.back().items), bits, size / 2);
         if (!next) continue;
         size = next->size();
+        if (made && !levels.empty()) made(levels.back());
         levels.push_back({DurNs{1} << bits, std::move(*next)});
     }
+    if (made && !levels.empty()) made(levels.back());
     return levels;
+}
+
+template <class Merged, class Event>
+PodVector<Merged> items_of(std::span<const Event> events, DurNs resolution) {
+    return *merge<Merged>(events, std::countr_zero(static_cast<std::uint64_t>(resolution)), events.size());
 }
 
 }  // namespace
 
-std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices) { return levels<MergedSlice>(slices); }
-std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values) { return levels<MergedValue>(values); }
+std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices, const SeeLevel<MergedSlice>& made) {
+    return levels(slices, made);
+}
+std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values, const SeeLevel<MergedValue>& made) {
+    return levels(values, made);
+}
+PodVector<MergedSlice> merged_items(std::span<const Slice> events, DurNs resolution) {
+    return items_of<MergedSlice>(events, resolution);
+}
+PodVector<MergedValue> merged_items(std::span<const Value> events, DurNs resolution) {
+    return items_of<MergedValue>(events, resolution);
+}
 
 }  // namespace gpuprof::view

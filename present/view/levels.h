@@ -1,10 +1,13 @@
 // A lane at several resolutions, so that any time span is drawn from few slices. The level of resolution r has one
 // slice for all events that are shorter than r and start in the same r-wide time bin; longer events are unchanged. Each
 // level is built from the previous one, which gives the same result as building from the events, because the bins nest.
+// So a part of a level can be built again from the events that it stands for, and only levels with few items are kept.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -31,12 +34,19 @@ struct MergedValue {
 template <class Merged>
 struct Level {
     DurNs resolution = 0;
-    PodVector<Merged> items;
+    PodVector<Merged> items;  // may be released
 };
+template <class Merged>
+using SeeLevel = std::function<void(Level<Merged>&)>;
 
-// The levels above the events, finest first. Each has at most half the items of the one below; the last one has few.
-std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices);
-std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values);
+// The levels above the events, finest first. Each has at most half the items of the one below; the last one has few. `made`: called in this
+// order for each level that no other is built from any more.
+std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices, const SeeLevel<MergedSlice>& made = {});
+std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values, const SeeLevel<MergedValue>& made = {});
+
+// The items of a level that stand for these events, the first of which begins an item.
+PodVector<MergedSlice> merged_items(std::span<const Slice> events, DurNs resolution);
+PodVector<MergedValue> merged_items(std::span<const Value> events, DurNs resolution);
 
 // A chunk of a level, as listed in the manifest.
 struct Chunk {

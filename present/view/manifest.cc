@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analyze/facts/steps/iterations.h"
 #include "core/base/text/json_writer.h"
 #include "core/base/text/shell_words.h"
 #include "present/answer/analyses.h"
@@ -185,7 +184,7 @@ void write_job(JsonWriter& json, const ViewParts& parts) {
     json.key("job");
     if (parts.answer.job.about.empty()) return json.null();
     json.begin_object();
-    for (std::size_t id = 0; id < parts.early; ++id)
+    for (std::size_t id = 0; id < parts.blobs.size(); ++id)
         if (parts.blobs[id].kind == Blob::kJob) json.member("about", static_cast<std::int64_t>(id));
     json.key("cells");
     json.begin_array();
@@ -210,6 +209,7 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
         if (parts.blobs[id].kind == Blob::kCuts) cuts = id;
         if (parts.blobs[id].kind == Blob::kSums) sums = id;
         if (parts.blobs[id].kind == Blob::kNames) names = id;
+        if (parts.answer.report.empty()) continue;  // not there yet
         if (parts.blobs[id].kind == Blob::kReport) report = id;
         if (parts.blobs[id].kind == Blob::kBusyShares) busy_shares = id;
     }
@@ -242,7 +242,7 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
         json.end_object();
     }
     json.end_array();
-    json.member("iterations", static_cast<std::int64_t>(parts.facts.get<Iterations>().all.size()));
+    json.member("iterations", static_cast<std::int64_t>(parts.iterations));
     json.member("blob_count", static_cast<std::int64_t>(parts.blobs.size()));
 }
 
@@ -260,8 +260,8 @@ std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs
     json.key("part_ns");
     if (const std::optional<Interval>& part = parts.answer.part) {
         json.begin_array();
-        json.integer(part->start - time_origin);
-        json.integer(part->end - time_origin);
+        json.integer(part->start);
+        json.integer(part->end);
         json.end_array();
     } else {
         json.null();

@@ -109,7 +109,8 @@ struct Lane {
     std::string label = {};  // the name of unnamed slices, or of a counter
     std::string unit = {};   // of a counter
     PodVector<Slice> slices = {};
-    PodVector<Value> values = {};  // of a counter; each holds until the next
+    PodVector<Value> values = {};      // of a counter; each holds until the next
+    PodVector<StringId> threads = {};  // of pieces of idle time: the keys of those that explain them
 };
 
 struct Scene {

@@ -40,8 +40,11 @@ public:
                 {r.start[row], r.start[row] + r.dur[row], static_cast<std::uint32_t>(SliceTable::device_range), row});
         for (const DeviceActivity& activity : facts_.get<Activity>().devices)
             busy_[activity.device].push_back(&activity);
-        for (const IdleSpan& span : facts_.get<IdleSpans>().spans)
-            idle_[span.device][span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
+        each_idle_span(facts_, [this](const IdleSpan& span) {
+            Lane& lane = idle_[span.device][span.cause];
+            lane.slices.push_back({span.start, span.dur, kNoString, span.gap});
+            lane.threads.push_back(span.thread);
+        });
         name_devices();
         name_streams();
         for (std::int32_t device : devices()) add_device(device);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "analyze/facts/steps/iterations.h"
+#include "core/base/parallel.h"
+
 namespace gpuprof::inline view {
 namespace {
 
@@ -38,52 +41,89 @@ std::vector<Chunk> chunks_of(const Items& items) {
     return chunks;
 }
 
+// A level with at least so many events per item is kept.
+constexpr std::size_t kEventsPerKeptItem = 16;
+
+template <class Event, class Merged>
+void arrange_lane(const PodVector<Event>& events, std::vector<Level<Merged>>& levels,
+                  std::vector<std::vector<Chunk>>& chunks) {
+    chunks.push_back(chunks_of(events));
+    levels = levels_of(events, SeeLevel<Merged>([&](Level<Merged>& level) {
+                           chunks.push_back(chunks_of(level.items));
+                           if (level.items.size() * kEventsPerKeptItem > events.size()) level.items = {};
+                       }));
+}
+
 bool has_frames(const Lane& lane) {
     return lane.table != SliceTable::none && !is_times_only(lane.table) && lane.slices.size() > 0;
 }
 
-// Times of the answer's part count on the recording's clock, those of the trace from `origin`.
-std::optional<Interval> since(std::optional<Interval> part, TimeNs origin) {
-    if (part) part = Interval{part->start - origin, part->end - origin};
-    return part;
-}
-
 }  // namespace
 
-ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, AnswerJson given, const Options& options,
-                     TimeNs origin)
+ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const Options& options)
     : trace(std::move(rebase_to_start)),
       summaries(std::move(of_job)),
-      facts(trace, {}),
-      scene(make_scene(facts)),
-      answer(std::move(given)) {
-    add_critical_path(answer.path, trace, scene);
-    if (!answer.path.spans.empty())
-        answer.path.spans = {answer.path.spans.front()};  // that there are any is still told
-    answer.path.spans.shrink_to_fit();
-    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(facts, scene); });
+      facts(std::make_unique<const Facts>(trace, options)),
+      scene(make_scene(*facts)),
+      iterations(facts->get<Iterations>().all.size()) {
+    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(trace, scene); });
     strings.merge(trace.strings());
-    long_rows = std::make_unique<LongTableRows>(answered(), options, since(answer.part, origin));
-    tables = event_tables(facts, scene, strings);
-    for (const Lane& lane : scene.lanes) add_lane(lane);
-    count_names();
-    number_blobs();
+    auto add_lanes = [this] {
+        arrange_lanes(0);
+        count_names();
+    };
+    run_together(trace.kernel().rows + trace.op().rows + trace.api_call().rows,
+                 {add_lanes, [this] { tables = event_tables(*facts, scene, strings); }});
+    number_timeline();
     if (has_stacks)
         sums_ = std::async(std::launch::async | std::launch::deferred,
                            [this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
 }
 
-void ViewParts::add_lane(const Lane& lane) {
-    LaneParts& parts = lanes.emplace_back();
-    if (lane.table == SliceTable::none) {
-        parts.values = levels_of(lane.values);
-        parts.chunks.push_back(chunks_of(lane.values));
-        for (const auto& level : parts.values) parts.chunks.push_back(chunks_of(level.items));
-    } else {
-        parts.slices = levels_of(lane.slices);
-        parts.chunks.push_back(chunks_of(lane.slices));
-        for (const auto& level : parts.slices) parts.chunks.push_back(chunks_of(level.items));
+void ViewParts::wait() const {
+    stacks_.wait();
+    if (has_stacks) sums_.wait();
+}
+
+void ViewParts::add_answer(AnswerJson given) {
+    answer = std::move(given);
+    add_critical_path(answer.path, trace, scene);
+    if (!answer.path.spans.empty())
+        answer.path.spans = {answer.path.spans.front()};  // that there are any is still told
+    answer.path.spans.shrink_to_fit();
+    long_rows = std::make_unique<LongTableRows>(answered(), facts->options(), answer.part);
+    facts.reset();
+    number_job();
+    first_blob_of_kernels = blobs.size();
+    for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
+        blobs.push_back({Blob::kKernel, kernel});
+    const std::size_t first_of_path = lanes.size();
+    arrange_lanes(first_of_path);
+    for (std::size_t lane = first_of_path; lane < lanes.size(); ++lane)
+        for (std::size_t level = lanes[lane].levels(); level-- > 0;)
+            number_level(static_cast<std::uint32_t>(lane), level);
+    for (std::uint32_t table = 0; table < answer.long_tables.size(); ++table) {
+        first_blob_of_long_table.push_back(blobs.size());
+        const std::size_t rows = answer.long_tables[table].rows;
+        for (std::size_t first = 0; first < rows; first += kChunkRows)
+            blobs.push_back({Blob::kRows, table, 0, first, std::min(kChunkRows, rows - first)});
     }
+}
+
+void ViewParts::arrange_lanes(std::size_t first) {
+    lanes.resize(scene.lanes.size());
+    std::size_t events = 0;
+    std::vector<std::function<void()>> arrange;
+    for (std::size_t i = first; i < lanes.size(); ++i) {
+        const Lane& lane = scene.lanes[i];
+        LaneParts& parts = lanes[i];
+        events += lane.slices.size() + lane.values.size();
+        arrange.push_back([&] {
+            lane.table == SliceTable::none ? arrange_lane(lane.values, parts.values, parts.chunks)
+                                           : arrange_lane(lane.slices, parts.slices, parts.chunks);
+        });
+    }
+    run_together(events, arrange);
 }
 
 void ViewParts::count_names() {
@@ -107,18 +147,15 @@ void ViewParts::number_level(std::uint32_t lane, std::size_t level) {
     }
 }
 
-// The first frame needs one quantity.
-void ViewParts::number_job(bool first_frame) {
+void ViewParts::number_job() {
     const JobPages& job = answer.job;
     if (job.about.empty()) return;
-    if (first_frame) blobs.push_back({Blob::kJob});
-    std::size_t first = first_frame ? 0 : 1,
-                end = first_frame ? std::min<std::size_t>(1, job.cells.size()) : job.cells.size();
-    for (std::size_t i = first; i < end; ++i) {
+    blobs.push_back({Blob::kJob});
+    for (std::size_t i = 0; i < job.cells.size(); ++i) {
         blob_of_cells.push_back(blobs.size());
         blobs.push_back({Blob::kCells, static_cast<std::uint32_t>(i)});
     }
-    for (std::size_t i = 0; !first_frame && i < job.steps.size(); ++i) {
+    for (std::size_t i = 0; i < job.steps.size(); ++i) {
         blob_of_steps.push_back(blobs.size());
         blobs.push_back({Blob::kStep, static_cast<std::uint32_t>(i)});
     }
@@ -138,7 +175,7 @@ void ViewParts::number_events() {
     }
 }
 
-void ViewParts::number_blobs() {
+void ViewParts::number_timeline() {
     has_stacks = std::any_of(scene.lanes.begin(), scene.lanes.end(), has_frames);
     std::size_t max_levels = 0;
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
@@ -148,17 +185,12 @@ void ViewParts::number_blobs() {
     blobs.push_back({Blob::kBusyShares});
     blobs.push_back({Blob::kReport});
     if (!names.empty()) blobs.push_back({Blob::kNames});
-    number_job(true);
     early = blobs.size();
     if (has_stacks) {
         blobs.push_back({Blob::kFrames});
         blobs.push_back({Blob::kCuts});
         blobs.push_back({Blob::kSums});
     }
-    number_job(false);
-    first_blob_of_kernels = blobs.size();
-    for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
-        blobs.push_back({Blob::kKernel, kernel});
     for (std::size_t level = max_levels; level-- > 1;)
         for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
             if (level + 1 < lanes[lane].levels()) number_level(lane, level);
@@ -168,12 +200,6 @@ void ViewParts::number_blobs() {
             if (first == 0) first_blob_of_table.push_back(blobs.size());
             blobs.push_back({Blob::kTable, table, 0, first, std::min(kChunkRows, tables[table].rows - first)});
         }
-    for (std::uint32_t table = 0; table < answer.long_tables.size(); ++table) {
-        first_blob_of_long_table.push_back(blobs.size());
-        const std::size_t rows = answer.long_tables[table].rows;
-        for (std::size_t first = 0; first < rows; first += kChunkRows)
-            blobs.push_back({Blob::kRows, table, 0, first, std::min(kChunkRows, rows - first)});
-    }
 }
 
 }  // namespace gpuprof::view

@@ -52,23 +52,27 @@ struct NameTotal {
 };
 
 struct ViewParts {
-    ViewParts(Trace rebase_to_start, std::optional<Trace> job, AnswerJson answer, const Options& options,
-              TimeNs origin);
+    // The timeline: everything but the answer.
+    ViewParts(Trace rebase_to_start, std::optional<Trace> job, const Options& options);
+    // For what is computed on other threads, before anything is added.
+    void wait() const;
+    // Its blobs follow those of the timeline. Releases the facts.
+    void add_answer(AnswerJson answer);
 
     Trace trace;
     std::optional<Trace> summaries;  // the summaries that the answer is about; absent: the trace
     const Trace& answered() const { return summaries ? *summaries : trace; }
-    Facts facts;
+    std::unique_ptr<const Facts> facts;  // until the answer is there
     Scene scene;
-    AnswerJson answer;
+    AnswerJson answer;   // empty until it is there
     StringPool strings;  // the trace's, and names of causes
     std::vector<EventTable> tables;
-    std::vector<LaneParts> lanes;  // as in the scene
+    std::vector<LaneParts> lanes;  // as in the scene; of levels with many items, only the chunks
     std::unique_ptr<LongTableRows> long_rows;
     std::map<std::pair<SliceTable, StringId>, NameTotal> names;
     std::vector<Blob> blobs;
     std::vector<std::size_t> first_blob_of_table, first_blob_of_long_table;
-    std::size_t first_blob_of_kernels = 0;
+    std::size_t first_blob_of_kernels = 0, iterations = 0;
     std::vector<std::size_t> blob_of_cells, blob_of_steps;  // of a job
     std::size_t early = 0;                                  // number of blobs for the first frame
     bool has_stacks = false;                                // whether there are events with call stacks
@@ -78,12 +82,12 @@ struct ViewParts {
     const ChunkSums& sums() const { return sums_.get(); }
 
 private:
-    std::shared_future<CallStacks> stacks_;  // reads the facts and the scene
+    std::shared_future<CallStacks> stacks_;  // reads the scene
     std::shared_future<ChunkSums> sums_;     // reads everything above
-    void add_lane(const Lane& lane);
+    void arrange_lanes(std::size_t first);
     void count_names();
-    void number_blobs();
-    void number_job(bool first_frame);
+    void number_timeline();
+    void number_job();
     void number_events();
     void number_level(std::uint32_t lane, std::size_t level);
 };

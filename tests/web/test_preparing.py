@@ -71,3 +71,61 @@ def test_what_is_known_is_shown_before_the_rest(new_page, waiting, is_accessible
     known = page.get_by_role("region", name="Known so far").get_by_role("listitem")
     expect(known).to_have_text(said["known"])
     is_accessible(page)
+
+
+class EarlyAnswers:
+    """Between the page and `view`: what it says of a recording so long that its timeline comes before its answer."""
+
+    SAID = {"stage": "analysing", "share": None, "known": ["Compute-bound: kernels take most of the time", "Copies overlap"], "timeline": True, "elapsed_s": 3}
+    LATER = {"report": None, "pictures": None, "critical_path": None, "part_ns": None, "kernels": [], "sampled": [], "long_tables": []}
+
+    def __init__(self, page):
+        self.answered = False
+        page.route("**/progress", lambda route: route.continue_() if self.answered else route.fulfill(json=self.SAID))
+        page.route("**/manifest", self.manifest)
+
+    def manifest(self, route):
+        reply = route.fetch()
+        route.fulfill(json=reply.json() if self.answered else {**reply.json(), **self.LATER})
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_timeline_comes_before_the_answer(new_page, served, is_accessible, width):
+    page = new_page(viewport={"width": width, "height": 800})
+    early = EarlyAnswers(page)
+    page.goto(served(RECORDING))
+    page.locator("canvas[data-complete]").wait_for()
+    line = page.locator(".answer-line")
+    expect(line).to_contain_text("The answer is being computed")
+    expect(line).to_contain_text(EarlyAnswers.SAID["known"][0])
+    if width > 800:  # else the panel below the timeline scrolls, with or without an answer
+        is_accessible(page)
+    canvas = page.locator(".lanes canvas").bounding_box()
+    window = "t=1000000-5000000"
+    page.evaluate(f"location.hash = 'page=timeline&{window}'")
+    page.get_by_role("navigation").get_by_role("button", name="Overview").click()
+    expect(page.get_by_role("heading", name="The answer is being computed")).to_be_visible()
+    expect(page.get_by_role("region", name="Known so far").get_by_role("listitem")).to_have_text(EarlyAnswers.SAID["known"])
+    is_accessible(page)
+    page.get_by_role("navigation").get_by_role("button", name="Timeline").click()
+    page.locator("canvas[data-complete]").wait_for()
+    early.answered = True
+    expect(line.get_by_role("button", name="Overview")).to_be_visible()
+    assert page.locator(".lanes canvas").bounding_box() == canvas, "nothing moves when the answer arrives"
+    assert window in page.url
+    if width > 800:
+        is_accessible(page)
+    line.get_by_role("button", name="Overview").click()
+    expect(page.locator(".verdict")).to_be_visible()
+    expect(line).to_have_count(0)
+
+
+def test_the_answer_takes_the_place_of_its_announcement(new_page, served):
+    page = new_page()
+    early = EarlyAnswers(page)
+    page.goto(served(RECORDING))
+    page.get_by_role("navigation").get_by_role("button", name="Overview").click()
+    expect(page.get_by_role("heading", name="The answer is being computed")).to_be_visible()
+    early.answered = True
+    expect(page.locator(".verdict")).to_be_visible()
+    expect(page.locator(".answer-line")).to_have_count(0)

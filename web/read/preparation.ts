@@ -3,7 +3,9 @@
 
 import { array, number, text } from "./json.ts";
 
-export type Stage = "reading" | "analysing" | "arranging";
+export type Stage = "reading" | "arranging" | "analysing";
+/** What is waited for: the timeline, which of a long recording comes first, or all of it. */
+export type Part = "timeline" | "answer";
 
 export interface Progress {
   stage: Stage;
@@ -12,20 +14,25 @@ export interface Progress {
   elapsed_s: number;
 }
 
-const STAGES: readonly string[] = ["reading", "analysing", "arranging"] satisfies Stage[];
-const PAUSE = 200; // ms between two requests
+const STAGES: readonly string[] = ["reading", "arranging", "analysing"] satisfies Stage[];
+const PAUSE = 100; // ms between two requests
 
-/** Rejected with the reason if the recording cannot be shown. */
-export async function prepared(ask: () => Promise<unknown>, show: (progress: Progress) => void): Promise<void> {
+/** Whether the answer is there too. Rejected with the reason if the recording cannot be shown. */
+export async function prepared(
+  ask: () => Promise<unknown>,
+  part: Part,
+  show: (progress: Progress) => void,
+): Promise<boolean> {
   for (;;) {
     const reply = await ask();
-    const { stage, share, known, elapsed_s, problem } = (reply ?? {}) as Record<string, unknown>;
-    if (stage === "ready") return;
+    const { stage, share, known, timeline, elapsed_s, problem } = (reply ?? {}) as Record<string, unknown>;
+    if (stage === "ready") return true;
     if (stage === "failed") throw new Error(typeof problem === "string" ? problem : "the recording cannot be shown");
     if (typeof stage === "string" && STAGES.includes(stage)) {
-      const part = typeof share === "number" ? Math.min(1, Math.max(0, share)) : null;
-      show({ stage: stage as Stage, share: part, known: array(known).map(text), elapsed_s: number(elapsed_s) });
+      const done = typeof share === "number" ? Math.min(1, Math.max(0, share)) : null;
+      show({ stage: stage as Stage, share: done, known: array(known).map(text), elapsed_s: number(elapsed_s) });
     }
+    if (part === "timeline" && timeline === true) return false;
     await new Promise((resume) => setTimeout(resume, PAUSE));
   }
 }

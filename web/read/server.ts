@@ -20,9 +20,9 @@ export function serverSources(token: string | null, path = "/"): Sources {
   return {
     document: new Server(session, rank === null ? "" : `/rank/${rank}`),
     base: new Server(session, "/base"),
-    prepared: async (show) => {
+    prepared: async (part, show) => {
       await session;
-      await prepared(async () => JSON.parse(await get("/progress", text)), show);
+      return prepared(async () => JSON.parse(await get("/progress", text)), part, show);
     },
     comparison: async () => {
       await session;

@@ -27,7 +27,7 @@ export function pageSources(page: Document, decode: Decode): Sources {
   return {
     document: new SingleFile(page, "", decode),
     base: new SingleFile(page, "base-", decode),
-    prepared: async () => {},
+    prepared: async () => true,
     comparison: async () => page.getElementById("comparison")?.textContent ?? null,
   };
 }

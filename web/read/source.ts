@@ -1,7 +1,7 @@
 // The source of documents: the page itself (single_file.ts) or the program that serves it (server.ts). Both provide the
 // manifest's text, and blobs by number; a failure is a promise rejected with a one-line message.
 
-import type { Progress } from "./preparation.ts";
+import type { Part, Progress } from "./preparation.ts";
 import type { SqlServer } from "./sql_client.ts";
 
 export interface Source {
@@ -20,6 +20,7 @@ export interface Sources {
   base: Source; // read only for a comparison
   /** JSON of `compare`; null without a comparison. */
   comparison(): Promise<string | null>;
-  /** Waits until the documents can be read; rejected with the reason if they cannot. */
-  prepared(show: (progress: Progress) => void): Promise<void>;
+  /** Waits until the documents can be read, or this part of the first; rejected with the reason if they cannot.
+      Whether the answer is there. */
+  prepared(part: Part, show: (progress: Progress) => void): Promise<boolean>;
 }

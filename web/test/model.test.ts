@@ -7,13 +7,15 @@ import { detailsOf } from "../model/page/details.ts";
 import { eventAt, eventStartingAt, neighbourInRow, rowOf, rangeOf } from "../model/recording/lane.ts";
 import { collectMarks, MAX_MARKS } from "../model/search/marks.ts";
 import { measure } from "../model/range/measure.ts";
-import type { Recording } from "../model/recording/recording.ts";
+import { readManifest, type Manifest } from "../model/recording/manifest.ts";
+import { Recording } from "../model/recording/recording.ts";
 import { findEvent, search } from "../model/search/search.ts";
 import { readQuery } from "../model/search/search_query.ts";
 import { clampRange, zoomed } from "../model/recording/range.ts";
 import { Viewer } from "../model/page/viewer.ts";
-import { buildDocument, type Event, type LaneInput } from "./document.ts";
+import { buildDocument, sourceOf, type Event, type LaneInput } from "./document.ts";
 import { open, opened } from "./opened.ts";
+import { SAMPLES } from "./sample_documents.ts";
 
 const drawn = () => opened("drawn");
 
@@ -277,4 +279,41 @@ test("windows stay inside the recording and above ten nanoseconds", () => {
   const before = { from: 0, to: 1000 };
   const after = zoomed(before, 0.5, anchor);
   assert.equal((anchor - before.from) / 1000, (anchor - after.from) / (after.to - after.from));
+});
+
+test("a recording whose answer comes later", async () => {
+  const built = buildDocument({
+    window_ns: 1000,
+    tracks: [{ parent: -1, kind: "device", name: "GPU 0", device: 0 }],
+    lanes: [{ track: 0, table: "kernel", events: [{ start: 100, dur: 50, name: "k", row: 0 }] }],
+    report: { verdict: { class: "input-bound", title: "Input-bound", because: "the GPU waits" }, tables: [] },
+  });
+  const whole = readManifest(JSON.stringify({ ...built.manifest, part_ns: [100, 600] }));
+  const early = readManifest(JSON.stringify({ ...built.manifest, report: null }));
+  assert.ok(whole.ok && early.ok);
+  let arrive = (_: Manifest) => {};
+  const later = new Promise<Manifest>((resolve) => (arrive = resolve));
+  const recording = new Recording(early.value, sourceOf(built), later);
+  const viewer = new Viewer(recording);
+  viewer.awaitAnswer();
+  const [lane] = recording.manifest.lanes;
+  assert.equal(viewer.state.page, "timeline");
+  const view = { from: 0, to: 500 };
+  viewer.set({ view });
+  const report = recording.report();
+  arrive(whole.value);
+  assert.equal((await report).verdict?.title, "Input-bound");
+  assert.deepEqual(recording.manifest.part_ns, [100, 600]);
+  assert.equal(recording.manifest.lanes[0], lane);
+  assert.deepEqual([viewer.state.page, viewer.state.view, viewer.state.answer], ["timeline", view, "ready"]);
+  assert.deepEqual([viewer.initial.page, viewer.initial.view], ["overview", { from: 100, to: 600 }]);
+});
+
+test("an answer that fails is said, and the timeline stays", async () => {
+  const { manifest } = opened("drawn");
+  const recording = new Recording(manifest, sourceOf(SAMPLES.drawn!()), Promise.reject(new Error("no memory")));
+  const viewer = new Viewer(recording);
+  viewer.awaitAnswer();
+  await assert.rejects(recording.report(), /no memory/);
+  assert.deepEqual([viewer.state.page, viewer.state.problem], ["timeline", "no memory"]);
 });

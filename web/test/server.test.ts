@@ -38,6 +38,24 @@ test("the token opens the session first", async () => {
   ]);
 });
 
+test("the timeline of a long recording is not made to wait for the answer", async () => {
+  let told = 0;
+  const stages = ["reading", "analysing", "analysing", "ready"];
+  globalThis.fetch = async () => {
+    const stage = stages[told++];
+    return Response.json({ stage, share: null, known: [], timeline: stage === "analysing", elapsed_s: told });
+  };
+  const shown: string[] = [];
+  const { prepared } = serverSources(null);
+  const show = ({ stage }: { stage: string }) => void shown.push(stage);
+  assert.equal(await prepared("timeline", show), false);
+  assert.deepEqual(shown, ["reading", "analysing"]);
+  assert.equal(await prepared("answer", show), true);
+  assert.deepEqual(shown, ["reading", "analysing", "analysing"]);
+  told = 3;
+  assert.equal(await prepared("timeline", show), true);
+});
+
 test("the baseline is under /base, in the same session", async () => {
   const asked = serve(() => 200);
   const sources = serverSources("secret");

@@ -17,6 +17,7 @@ import { PredictedChanges } from "./overview/predicted_changes.tsx";
 import { RecordedData } from "./overview/recorded_data.tsx";
 import { TopKernels } from "./overview/top_kernels.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
+import { AnswerSoFar } from "./page/preparing.tsx";
 import { ReportedPart } from "./page/reported_part.tsx";
 import { DataQuality } from "./page/data_quality.tsx";
 import { useAsync } from "./parts/use_state.ts";
@@ -38,7 +39,7 @@ function answerOf({ recording }: Viewer): Promise<[Report, BusyShares | null]> {
 export function Overview({ viewer }: { viewer: Viewer }) {
   const { value, error } = useAsync(() => answerOf(viewer), viewer);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
-  if (value === undefined) return <p class="notice">Reading the report…</p>;
+  if (value === undefined) return <AnswerSoFar viewer={viewer} />;
   const [report, busy] = value;
   const page = { viewer, report };
   const kernels = measuredKernels(report);

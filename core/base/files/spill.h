@@ -32,6 +32,9 @@ struct SpillPlan {
 // The folder in TMPDIR if it is set, then `beside`, /var/tmp and /tmp.
 std::vector<std::string> spill_folders(const std::string& output_folder);
 
+// Gives the system the memory of freed blocks, some of which are otherwise kept for the next ones.
+void return_spare_memory();
+
 // At most one at a time. Blocks may outlive it.
 class Spill {
 public:

@@ -334,6 +334,11 @@ void free_large_block(void* block) {
     if (!KeptBlocks::all().keep(block)) std::free(block);
 }
 
+void return_spare_memory() {
+    KeptBlocks::all().drop_all();
+    malloc_trim(0);
+}
+
 std::vector<std::string> spill_folders(const std::string& output_folder) {
     std::vector<std::string> folders = temporary_folders();
     folders.insert(folders.end() - 2, output_folder.empty() ? "." : output_folder);  // after TMPDIR

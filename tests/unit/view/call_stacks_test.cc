@@ -57,7 +57,7 @@ TEST(CallStacks, NestByTimeAndNamesLoseTheirNumber) {
     Trace trace = training();
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
-    ByStack sums = by_stack(scene, call_stacks(facts, scene));
+    ByStack sums = by_stack(scene, call_stacks(trace, scene));
     std::string thread;
     for (const Track& track : scene.tracks)
         if (track.kind == "thread") thread = track.name;
@@ -73,7 +73,7 @@ TEST(CallStacks, IdleTimeIsCompleteAndBelowWhatWasOpen) {
     Trace trace = training();
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
-    CallStacks stacks = call_stacks(facts, scene);
+    CallStacks stacks = call_stacks(trace, scene);
     DurNs idle = 0, below_step = 0, drawn = 0;
     for (std::size_t lane = 0; lane < scene.lanes.size(); ++lane) {
         if (scene.lanes[lane].table != SliceTable::gap) continue;
@@ -108,7 +108,7 @@ TEST(CallStacks, AStackOfALaunchIsAboveItsWork) {
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
     ByStack sums;
-    for (const auto& [stack, sum] : by_stack(scene, call_stacks(facts, scene)))
+    for (const auto& [stack, sum] : by_stack(scene, call_stacks(trace, scene)))
         sums[stack.substr(stack.find('/') + 1)] = sum;
     EXPECT_EQ(sums["step/train (a.py:1)/at::mm (libtorch.so)/cudaLaunchKernel/A"], std::pair(DurNs{20}, 2));
     EXPECT_EQ(sums["step/cudaLaunchKernel/A"], std::pair(DurNs{10}, 1));
@@ -125,7 +125,7 @@ TEST(CallStacks, AnEventIsInsideTheEventsOfItsStack) {
     Trace trace = draft.finish();
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
-    CallStacks found = call_stacks(facts, scene);
+    CallStacks found = call_stacks(trace, scene);
     ByStack sums = by_stack(scene, found);
     std::vector<std::string> stacks;
     for (const auto& [stack, sum] : sums)

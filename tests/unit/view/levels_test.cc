@@ -62,6 +62,34 @@ TEST(Levels, HoldWhatTheDefinitionSays) {
     }
 }
 
+// What a document does with levels that it does not keep.
+TEST(Levels, APartIsTheSameMadeFromItsEvents) {
+    PodVector<Slice> lane = random_lane(7, 30'000);
+    std::size_t seen = 0;
+    auto levels = levels_of(lane, [&](Level<MergedSlice>& level) {
+        ++seen;
+        constexpr std::size_t kItems = 100;
+        std::size_t event = 0;
+        for (std::size_t first = 0; first < level.items.size(); first += kItems) {
+            std::size_t count = std::min(kItems, level.items.size() - first), events = 0;
+            for (std::size_t i = first; i < first + count; ++i)
+                events += static_cast<std::size_t>(level.items[i].count);
+            PodVector<MergedSlice> again = merged_items({lane.data() + event, events}, level.resolution);
+            ASSERT_EQ(again.size(), count);
+            for (std::size_t i = 0; i < count; ++i) {
+                const MergedSlice &a = again[i], &b = level.items[first + i];
+                ASSERT_EQ(std::tuple(a.start, a.dur, a.name, a.row, a.count, a.busy),
+                          std::tuple(b.start, b.dur, b.name, b.row, b.count, b.busy));
+            }
+            event += events;
+        }
+        EXPECT_EQ(event, lane.size());
+        level.items = {};
+    });
+    EXPECT_EQ(seen, levels.size());
+    EXPECT_GT(seen, 3u);
+}
+
 TEST(Levels, NeverMoreThanAFewSlicesPerBin) {
     PodVector<Slice> lane = random_lane(99, 50'000);
     for (const Level<MergedSlice>& level : levels_of(lane)) {

@@ -10,6 +10,7 @@ import type { KeptRanges } from "../range/kept_ranges.ts";
 import type { Range, Selection } from "../recording/range.ts";
 import { NO_HIGHLIGHT } from "../search/highlight.ts";
 import { PLAIN } from "../table/table_shape.ts";
+import type { Progress } from "../../read/preparation.ts";
 
 export const PAGES = [
   "comparison", "job", "overview", "timeline", "phases", "steps", "kernels", "tables", "charts", "sql",
@@ -88,6 +89,7 @@ const SHARED = {
   highlighted: [] as readonly string[], // names that were chosen; they come before those that the search finds
   found: NO_HIGHLIGHT, // of `highlighted` or `search`
   problem: null as string | null,
+  answer: null as Progress | "ready" | null, // of a page that was opened before it was there; null: as usual
 };
 
 export type State = { page: PageName; view: Range } & typeof SHARED & typeof OF_PAGES;

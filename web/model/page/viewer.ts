@@ -31,14 +31,30 @@ export class Viewer {
     readonly recording: Recording,
     collapsed: ReadonlySet<number> = new Set(),
   ) {
-    const { window_ns, part_ns } = recording.manifest;
-    const part = part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
-    this.bounds = { from: 0, to: window_ns };
+    this.bounds = { from: 0, to: recording.manifest.window_ns };
     this.highlighter = new Highlighter(recording, (found) => this.set({ found: { ...this.current.found, ...found } }));
-    this.initial = changed(firstState(firstPage(recording.manifest), clampRange(part, this.bounds)), {
-      timeline: { collapsed },
-    });
+    this.initial = changed(firstState(firstPage(recording.manifest), this.reported()), { timeline: { collapsed } });
     this.current = this.initial;
+  }
+
+  /** The part that the answer is about. */
+  private reported(): Range {
+    const { window_ns, part_ns } = this.recording.manifest;
+    const [from, to] = part_ns ?? [0, window_ns];
+    return clampRange({ from, to }, this.bounds);
+  }
+
+  /** The recording is shown before its answer is there: the timeline first. */
+  awaitAnswer(): void {
+    this.startAt("timeline");
+    this.recording.answered.then(
+      () => {
+        const first = firstPage(this.recording.manifest);
+        this.initial = { ...this.initial, page: first, view: this.reported() };
+        this.set({ answer: this.current.page === first ? null : "ready" });
+      },
+      (error: Error) => this.set({ answer: null, problem: error.message }),
+    );
   }
 
   get state(): State {

@@ -39,16 +39,22 @@ export class Recording {
   readonly chunks: Chunks;
   readonly childrenOf: Track[][];
   readonly lanesOf: Lane[][];
+  /** Until then, what depends on the answer is absent, and what reads it waits. */
+  readonly answered: Promise<void>;
   private reportRead: Promise<Report> | undefined;
   private jobRead: Promise<Job> | undefined;
   private namesRead: Promise<Name[]> | undefined;
   private stacksRead: Promise<Stacks> | undefined;
   private busySharesRead: Promise<BusyShares | null> | undefined;
 
+  /** `answer`: the manifest that has it too, of a recording whose answer is still being computed. */
   constructor(
-    readonly manifest: Manifest,
+    private described: Manifest,
     private readonly source: Source,
+    answer: Promise<Manifest> | null = null,
   ) {
+    const { manifest } = this;
+    this.answered = answer === null ? Promise.resolve() : answer.then((whole) => this.complete(whole));
     this.chunks = new Chunks(source, this.strings);
     this.childrenOf = manifest.tracks.map(() => []);
     this.lanesOf = manifest.tracks.map(() => []);
@@ -57,20 +63,31 @@ export class Recording {
     for (const lane of manifest.lanes) if (lane.label !== null) this.strings.intern(lane.label);
   }
 
+  get manifest(): Manifest {
+    return this.described;
+  }
+
+  /** What is known stays the same object: others compare lanes. */
+  private complete(whole: Manifest): void {
+    const { tracks, lanes, tables } = this.described;
+    this.described = { ...whole, tracks, lanes, tables };
+  }
+
   /** SQL over the recording; null: the page is a file. */
   get sql(): SqlServer | null {
     return this.source.sql ?? null;
   }
 
   report(): Promise<Report> {
-    this.reportRead ??= this.text(this.manifest.report).then(readReport);
+    this.reportRead ??= this.answered.then(() => this.text(this.manifest.report)).then(readReport);
     return this.reportRead;
   }
 
   busyShares(): Promise<BusyShares | null> {
-    const blob = this.manifest.busy_shares;
-    this.busySharesRead ??=
-      blob === null ? Promise.resolve(null) : this.text(blob).then((json) => JSON.parse(json) as BusyShares);
+    this.busySharesRead ??= this.answered.then(async () => {
+      const blob = this.manifest.busy_shares;
+      return blob === null ? null : (JSON.parse(await this.text(blob)) as BusyShares);
+    });
     return this.busySharesRead;
   }
 

@@ -77,13 +77,13 @@ export function Palette({ viewer, pages, onClose }: Props) {
 
 function useDestinations(viewer: Viewer, pages: Props["pages"]): Destination[] {
   const { recording } = viewer;
-  const { value } = useAsync(() => Promise.all([recording.report().catch(() => null), recording.names()]), viewer);
+  const { value: report } = useAsync(() => recording.report().catch(() => null), viewer);
+  const { value: names } = useAsync(() => recording.names(), viewer); // which may be there earlier
   return useMemo(() => {
-    const [report, names] = value ?? [null, []];
     const places = [...pageDestinations(viewer, pages), ...(report ? tableDestinations(viewer, report) : [])];
     if (!pages.some(({ page }) => page === "timeline")) return places;
-    return [...places, ...trackDestinations(viewer), ...kernelDestinations(viewer, names)];
-  }, [viewer, value]);
+    return [...places, ...trackDestinations(viewer), ...kernelDestinations(viewer, names ?? [])];
+  }, [viewer, report, names]);
 }
 
 type ChoiceProps = { at: number; destination: Destination; typed: string; isActive: boolean; onGo: () => void };

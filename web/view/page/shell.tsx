@@ -20,6 +20,7 @@ import { KeyHelp } from "../timeline/key_help.tsx";
 import { Kernels } from "../kernels_page.tsx";
 import { Palette } from "./palette.tsx";
 import { Phases } from "../phases_page.tsx";
+import { AnswerLine } from "./preparing.tsx";
 import { SqlPage } from "../sql_page.tsx";
 import { Steps } from "../steps_page.tsx";
 import { Tables } from "../tables_page.tsx";
@@ -49,6 +50,7 @@ const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer
 export function Shell({ workspace }: { workspace: Workspace }) {
   const viewer = useSelector(workspace, (now) => now.viewer);
   const page = useViewerState(viewer, (state) => state.page);
+  useViewerState(viewer, (state) => state.answer === null || state.answer === "ready"); // which adds pages
   const { comparison } = workspace;
   const pages = PAGES.filter((each) => (each === "comparison" ? comparison !== null : hasContent(viewer, each)));
   const usual = pages.includes("overview") ? "overview" : pages[0]!;
@@ -77,6 +79,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
       {workspace.viewers.map((each, i) => (
         <Problem key={i} viewer={each} />
       ))}
+      <AnswerLine viewer={viewer} />
       <main class={`page ${name}`} tabIndex={-1}>
         <Pictured.Provider value={viewer}>
           {Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={workspace.side} viewer={viewer} />}

@@ -8,11 +8,12 @@ import { initiallyFolded } from "../../layout/tracks.ts";
 import { recordingOf } from "../../model/page/permalink.ts";
 import { makeComparison, type Comparison } from "../../model/page/comparison.ts";
 import { Workspace } from "../../model/page/workspace.ts";
-import { readManifest } from "../../model/recording/manifest.ts";
+import { readManifest, type Manifest } from "../../model/recording/manifest.ts";
 import { readReport } from "../../model/recording/read_report.ts";
 import { Recording } from "../../model/recording/recording.ts";
 import { sourceName } from "../../model/recording/source_name.ts";
 import { Viewer } from "../../model/page/viewer.ts";
+import type { Progress } from "../../read/preparation.ts";
 import type { Result } from "../../read/result.ts";
 import { connection, isToken } from "../../read/connection.ts";
 import { openSession, serverSources } from "../../read/server.ts";
@@ -40,11 +41,13 @@ export async function start(page: Document, chosen?: Document): Promise<void> {
     const showLost = () => workspaceShown || render(<LostServer words={null} />, root);
     let workspaceShown = false;
     connection.subscribe(showLost);
-    await sources.prepared((progress) => {
+    const isAnswered = await sources.prepared("timeline", (progress) => {
       if (root.querySelector(".preparing") === null) root.replaceChildren();
       render(<Preparing progress={progress} />, root);
     });
-    const next = await open(sources.document);
+    let shown: Viewer | null = null;
+    const follow = (answer: Progress) => void shown?.set({ answer });
+    const next = await open(sources.document, isAnswered ? null : answerOf(sources, follow));
     if (!next.ok) return problem(next.error);
     const comparison = await compared(sources, next.value);
     // Before anything is drawn, so that a kernel is called the same from the start.
@@ -56,6 +59,8 @@ export async function start(page: Document, chosen?: Document): Promise<void> {
     const names = workspace.viewers.map((viewer) => sourceName(viewer.recording.manifest));
     page.title = `${names.join(" vs. ")} · gpu-profile`;
     if (workspace.comparison !== null) next.value.startAt("comparison");
+    if (!isAnswered) next.value.awaitAnswer();
+    shown = next.value;
     const show = () => {
       syncAddress(workspace);
       render(null, root);
@@ -72,10 +77,18 @@ export async function start(page: Document, chosen?: Document): Promise<void> {
   }
 }
 
-async function open(source: Source): Promise<Result<Viewer>> {
+/** The manifest with the answer, once it is there. */
+async function answerOf({ prepared, document }: Sources, show: (progress: Progress) => void): Promise<Manifest> {
+  await prepared("answer", show);
+  const manifest = readManifest(await document.manifest());
+  if (!manifest.ok) throw new Error(manifest.error);
+  return manifest.value;
+}
+
+async function open(source: Source, answer: Promise<Manifest> | null = null): Promise<Result<Viewer>> {
   const manifest = readManifest(await source.manifest());
   if (!manifest.ok) return manifest;
-  const recording = new Recording(manifest.value, source);
+  const recording = new Recording(manifest.value, source, answer);
   const viewer = new Viewer(recording, initiallyFolded({ ...recording, tracks: manifest.value.tracks }));
   recording.chunks.onError = (line) => viewer.set({ problem: line });
   return { ok: true, value: viewer };
