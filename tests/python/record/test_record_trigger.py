@@ -19,20 +19,26 @@ from played import PLAY, fake_environment
 from quick_recording import once, script  # noqa: F401
 from recordings_of_cupti import ROOT
 
-# Plays the script once a turn, between two readings of the clock, until the file "end" appears; a step each turn.
+# Plays the script once a turn, between two readings of the clock, until the file "end" appears; a step each turn, of which each rank begins
+# at another time, and at whose end all wait for each other, as in a collective: each writes its turn into the file "met".
 JOB = PLAY + """
-import gpu_profile, os, pathlib
-folder, phase = pathlib.Path(sys.argv[2]), float(sys.argv[3])
-time.sleep(phase)
+import gpu_profile, mmap, os, pathlib
+folder, rank = pathlib.Path(sys.argv[2]), int(os.environ.get("RANK", 0))
+with open(folder / "met", "r+b") as shared:
+    met = memoryview(mmap.mmap(shared.fileno(), 0)).cast("q")
 (folder / f"ready-{os.getpid()}").touch()
 turn = 0
 with open(folder / f"turns-{os.getpid()}", "w") as log:
     while not (folder / "end").exists() and turn < 20000:
+        time.sleep(rank * 0.003)
         gpu_profile.step()
         before = time.time_ns()
         play(turn)
         print(before, time.time_ns(), file=log, flush=True)
         turn += 1
+        met[rank] = turn
+        while min(met) < turn and not (folder / "end").exists():
+            time.sleep(0.001)
         time.sleep(0.01)
 print("sockets", sum(os.readlink(f"/proc/self/fd/{fd}").startswith("socket") for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")))
 """
@@ -44,12 +50,12 @@ class Job:
     def __init__(self, program, script, folder, ranks=1, options=("--sample", "0")):
         self.program, self.run, self.log = program, folder / "run", folder / "log"
         self.log.mkdir()
+        (self.log / "met").write_bytes(bytes(8 * ranks))
         self.launchers = []
         for rank in range(ranks):
             place = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)} if ranks > 1 else {}
             environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"), **place)
-            command = [program.path, "record", "--standby", "-o", self.run, *options, "--", sys.executable, "-c", JOB, script, self.log,
-                       str(rank * 0.003)]
+            command = [program.path, "record", "--standby", "-o", self.run, *options, "--", sys.executable, "-c", JOB, script, self.log]
             self.launchers.append(subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                                    text=True))
         self.wait_for(lambda: len(list(self.log.glob("ready-*"))) == ranks and len(self.waiting()) >= ranks)
@@ -143,16 +149,21 @@ def test_three_triggers_give_three_captures_of_their_windows(program, start, onc
 
 
 def test_ranks_open_together_and_share_whole_steps(program, start, once):
-    job = start(ranks=4)
-    processes = job.record("--steps", "5", "--at", "+1s")
+    """The same steps, not only as many: what the programs wrote down says when each rank did the work of a step."""
+    job, wanted = start(ranks=4), 5
+    processes = job.record("--steps", wanted, "--at", "+1s")
     assert [process["rank"] for process in processes] == [0, 1, 2, 3]
     # each rank has one more than asked, so that N are common to ranks that disagree by one about the first
-    assert {process["last_step"] - process["first_step"] for process in processes} == {5}
+    assert {process["last_step"] - process["first_step"] for process in processes} == {wanted}
     late = [process["late_ns"] for process in processes]
     assert min(late) >= 0
     job.end()
+    common = range(max(process["first_step"] for process in processes), min(process["last_step"] for process in processes) + 1)
+    assert len(common) >= wanted
     for process in processes:
         check_window(program, job, process, once)
+        turns = [job.times(process["pid"])[step - 1] for step in common]
+        assert process["opened_ns"] <= turns[0][0] and turns[-1][1] <= process["closed_ns"]
     ranks = subprocess.run([program.path, "ranks", job.run / "t0001", "--format", "json"], capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert ranks.returncode in (0, 4), ranks.stderr
 
