@@ -316,6 +316,44 @@ print(*asked.wait(60))
     assert program.report(done.stdout.strip(), "kernels")["kernels"].rows
 
 
+# A trainer of Transformers that trains until its capture is there.
+TRAINER = PLAY + """
+import pathlib, types
+sys.modules["transformers"] = types.ModuleType("transformers")
+sys.modules["transformers"].TrainerCallback = object
+import gpu_profile
+from gpu_profile.transformers import GpuProfileCallback
+folder, turn = pathlib.Path(sys.argv[2]), 0
+callback = GpuProfileCallback(backend="none", warmup_steps=100000, record_at=5, record_steps=3, report=False)
+arguments = (types.SimpleNamespace(process_index=0, world_size=1, output_dir=folder), types.SimpleNamespace(epoch=0), None)
+while True:
+    try:
+        if gpu_profile.status(): break
+    except gpu_profile.Error:
+        time.sleep(0.05)
+callback.on_train_begin(*arguments), callback.on_epoch_begin(*arguments)
+while not list(folder.glob("run/t0001/*.gpuprof")) and turn < 20000:
+    callback.on_step_begin(*arguments)
+    play(turn)
+    callback.on_step_end(*arguments)
+    turn += 1
+    time.sleep(0.01)
+callback.on_epoch_end(*arguments), callback.on_train_end(*arguments)
+"""
+
+
+def test_a_trainer_records_whole_steps_of_itself(program, script, tmp_path, once):
+    environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"), GPUPROF_BIN=str(program.path))
+    done = subprocess.run([program.path, "record", "--standby", "-o", tmp_path / "run", "--sample", "0", "--", sys.executable, "-c", TRAINER, script, tmp_path],
+                          env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
+    assert done.returncode == 0, done.stderr
+    (capture,) = tmp_path.glob("run/t*/*.gpuprof")
+    meta = {row["key"]: row["value"] for row in program.stored(capture, "meta")}
+    assert int(meta["trigger_last_step"]) - int(meta["trigger_first_step"]) == 3 and int(meta["trigger_first_step"]) >= 5
+    # four whole steps, and parts of one before and one after
+    assert 4 * once <= sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) <= 6 * once
+
+
 def test_options_that_standby_excludes(program, tmp_path):
     for options in (["--keep-last", "5"], ["--steps", "1:2"], ["--max-size", "1GiB"], ["--sample", "pm"]):
         done = program.run("record", "--standby", "-o", tmp_path / "run", *options, "--", "true")
