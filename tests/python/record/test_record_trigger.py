@@ -49,6 +49,7 @@ class Job:
 
     def __init__(self, program, script, folder, ranks=1, options=("--sample", "0")):
         self.program, self.run, self.log = program, folder / "run", folder / "log"
+        self.asked_s = 0.0  # the longest that the program took to answer here
         self.log.mkdir()
         (self.log / "met").write_bytes(bytes(8 * ranks))
         self.launchers = []
@@ -79,13 +80,22 @@ class Job:
         return json.loads(self.trigger(*arguments, "--format", "json", code=code))
 
     def waiting(self):
+        begun = time.monotonic()
         done = subprocess.run([self.program.path, "trigger", self.run, "--status", "--format", "json"], capture_output=True, text=True,
                               timeout=HANGS_S, check=False)
+        self.asked_s = max(self.asked_s, time.monotonic() - begun)
         return json.loads(done.stdout)["processes"] if done.returncode == 0 else []
+
+    def paced(self, seconds):
+        """Return these seconds, or more on a machine so busy that a launcher would not hear of them in time."""
+        return f"{seconds * max(1, self.asked_s / 0.05):.2f}"
+
+    def window(self, seconds, ahead=0.5):
+        return "--seconds", self.paced(seconds), "--at", f"+{self.paced(ahead)}s"
 
     def record(self, *arguments, code=0):
         """Trigger and wait; return the processes."""
-        return self.ask("--wait", 120, *arguments, code=code)["processes"]
+        return self.ask("--wait", HANGS_S, *arguments, code=code)["processes"]
 
     def end(self):
         (self.log / "end").touch()
@@ -131,8 +141,8 @@ def check_window(program, job, process, once):
 def test_three_triggers_give_three_captures_of_their_windows(program, start, once):
     job = start()
     captures = []
-    for seconds in ("0.3", "0.5", "0.2"):
-        (process,) = job.record("--seconds", seconds, "--at", "+0.5s")
+    for seconds in (0.3, 0.5, 0.2):
+        (process,) = job.record(*job.window(seconds))
         assert process["state"] == "recorded" and process["rank"] is None
         captures.append(process)
     status = job.trigger("--status")
@@ -151,7 +161,7 @@ def test_three_triggers_give_three_captures_of_their_windows(program, start, onc
 def test_ranks_open_together_and_share_whole_steps(program, start, once):
     """The same steps, not only as many: what the programs wrote down says when each rank did the work of a step."""
     job, wanted = start(ranks=4), 5
-    processes = job.record("--steps", wanted, "--at", "+1s")
+    processes = job.record("--steps", wanted, "--at", f"+{job.paced(1)}s")
     assert [process["rank"] for process in processes] == [0, 1, 2, 3]
     # each rank has one more than asked, so that N are common to ranks that disagree by one about the first
     assert {process["last_step"] - process["first_step"] for process in processes} == {wanted}
@@ -170,7 +180,7 @@ def test_ranks_open_together_and_share_whole_steps(program, start, once):
 
 def test_only_the_ranks_that_are_named(program, start, once):
     job = start(ranks=3)
-    processes = job.record("--seconds", "0.3", "--at", "+0.5s", "--ranks", "0,2-5")
+    processes = job.record(*job.window(0.3), "--ranks", "0,2-5")
     assert [process["rank"] for process in processes] == [0, 2]
     job.end()
     for process in processes:
@@ -179,10 +189,10 @@ def test_only_the_ranks_that_are_named(program, start, once):
 
 def test_stop_and_busy(program, start, once):
     job = start()
-    assert "trigger 1: recording starts at" in job.trigger("--seconds", "300", "--at", "+0.3s")
+    assert "trigger 1: recording starts at" in job.trigger("--seconds", "300", "--at", f"+{job.paced(0.3)}s")
     job.wait_for(lambda: any(process["state"] == "open" for process in job.waiting()))
     assert "trigger 1 is in progress" in job.trigger(code=5)
-    (process,) = job.ask("--stop", "--wait", 120)["processes"]
+    (process,) = job.ask("--stop", "--wait", HANGS_S)["processes"]
     assert process["state"] == "recorded"
     assert "no trigger is in progress" in job.trigger("--stop", code=4)
     job.end()
@@ -230,7 +240,7 @@ def test_hostile_control_files_are_refused_and_counted(start):
     status = job.waiting()
     assert [process["trigger"] for process in status] == [None]
     os.unlink(job.run / "control")
-    (process,) = job.record("--seconds", "0.2", "--at", "+0.5s")
+    (process,) = job.record(*job.window(0.2))
     assert process["state"] == "recorded"
     job.end()
 
@@ -238,7 +248,7 @@ def test_hostile_control_files_are_refused_and_counted(start):
 def test_a_launcher_that_hangs_never_delays_the_job(start):
     """As when it waits for a file system that does not answer: the window still closes, and the job ends its work."""
     job = start()
-    job.trigger("--seconds", "0.5", "--at", "+1.5s")
+    job.trigger(*job.window(0.5, ahead=1.5))
     job.wait_for(lambda: any(process["state"] == "waiting" for process in job.waiting()))
     (launcher,) = job.launchers
     (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
@@ -261,9 +271,9 @@ def test_a_launcher_that_hangs_never_delays_the_job(start):
 def test_whoever_is_killed_leaves_readable_parts(program, start, victim, once):
     job = start()
     if victim == "trigger":
-        asking = subprocess.Popen([program.path, "trigger", job.run, "--seconds", "0.4", "--at", "+0.3s", "--wait", "100"], stdout=subprocess.DEVNULL)
+        asking = subprocess.Popen([program.path, "trigger", job.run, *job.window(0.4), "--wait", "100"], stdout=subprocess.DEVNULL)
     else:
-        job.trigger("--seconds", "100", "--at", "+0.3s")
+        job.trigger("--seconds", "100", "--at", f"+{job.paced(0.3)}s")
     job.wait_for(lambda: any(process["state"] in ("open", "recorded") for process in job.waiting()))
     (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
     before = len(job.times(pid))
