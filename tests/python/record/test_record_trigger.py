@@ -161,7 +161,11 @@ def test_three_triggers_give_three_captures_of_their_windows(program, start, onc
 def test_ranks_open_together_and_share_whole_steps(program, start, once):
     """The same steps, not only as many: what the programs wrote down says when each rank did the work of a step."""
     job, wanted = start(ranks=4), 5
-    processes = job.record("--steps", wanted, "--at", f"+{job.paced(1)}s")
+    for _ in range(10):  # until no rank was so busy that it opened after its next step
+        asked = job.ask("--wait", HANGS_S, "--steps", wanted, "--at", f"+{job.paced(1)}s")
+        processes = asked["processes"]
+        if not any(asked["open_ns"] < begin <= each["opened_ns"] for each in processes for begin, _ in job.times(each["pid"])):
+            break
     assert [process["rank"] for process in processes] == [0, 1, 2, 3]
     # each rank has one more than asked, so that N are common to ranks that disagree by one about the first
     assert {process["last_step"] - process["first_step"] for process in processes} == {wanted}
@@ -174,7 +178,8 @@ def test_ranks_open_together_and_share_whole_steps(program, start, once):
         check_window(program, job, process, once)
         turns = [job.times(process["pid"])[step - 1] for step in common]
         assert process["opened_ns"] <= turns[0][0] and turns[-1][1] <= process["closed_ns"]
-    ranks = subprocess.run([program.path, "ranks", job.run / "t0001", "--format", "json"], capture_output=True, text=True, timeout=HANGS_S, check=False)
+    captures = Path(processes[0]["file"]).parent
+    ranks = subprocess.run([program.path, "ranks", captures, "--format", "json"], capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert ranks.returncode in (0, 4), ranks.stderr
 
 
@@ -304,43 +309,48 @@ def test_whoever_is_killed_leaves_readable_parts(program, start, victim, once):
     assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) >= once
 
 
-def test_python_triggers_from_inside(program, script, tmp_path):
-    code = PLAY + """
+# Its process is known before it asks, and it works until the capture is there.
+KNOWN = """
 import gpu_profile
-asked = gpu_profile.trigger(seconds=0.3, at="+0.5s")
-until = time.time() + 2
-turn = 0
-while time.time() < until:
-    gpu_profile.step()
-    play(turn)
-    turn += 1
-print(*asked.wait(60))
-"""
-    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python")]))
-    environment = fake_environment(program, PYTHONPATH=path, GPUPROF_BIN=str(program.path))
-    # the recorder must be attached before it can be asked
-    code = code.replace("import gpu_profile\n", "import gpu_profile\ngpu_profile.step()\ntime.sleep(1)\n", 1)
-    done = subprocess.run([program.path, "record", "--standby", "-o", tmp_path / "run", "--sample", "0", "--", sys.executable, "-c", code, script],
-                          env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
-    assert done.returncode == 0, done.stderr
-    assert program.report(done.stdout.strip(), "kernels")["kernels"].rows
-
-
-# A trainer of Transformers that trains until its capture is there.
-TRAINER = PLAY + """
-import pathlib, types
-sys.modules["transformers"] = types.ModuleType("transformers")
-sys.modules["transformers"].TrainerCallback = object
-import gpu_profile
-from gpu_profile.transformers import GpuProfileCallback
-folder, turn = pathlib.Path(sys.argv[2]), 0
-callback = GpuProfileCallback(backend="none", warmup_steps=100000, record_at=5, record_steps=3, report=False)
-arguments = (types.SimpleNamespace(process_index=0, world_size=1, output_dir=folder), types.SimpleNamespace(epoch=0), None)
+gpu_profile.step()
 while True:
     try:
         if gpu_profile.status(): break
     except gpu_profile.Error:
         time.sleep(0.05)
+"""
+
+
+def run_in_standby(program, script, folder, code):
+    environment = fake_environment(program, PYTHONPATH=os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python")])), GPUPROF_BIN=str(program.path))
+    done = subprocess.run([program.path, "record", "--standby", "-o", folder / "run", "--sample", "0", "--", sys.executable, "-c", PLAY + KNOWN + code, script, folder],
+                          env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_python_triggers_from_inside(program, script, tmp_path):
+    said = run_in_standby(program, script, tmp_path, """
+asked = gpu_profile.trigger(seconds=1, at="+2s")
+turn = 0
+while not list(asked.folder.glob("*.gpuprof")):
+    gpu_profile.step()
+    play(turn)
+    turn += 1
+print(*asked.wait(60))
+""")
+    assert program.report(said.strip(), "kernels")["kernels"].rows
+
+
+# A trainer of Transformers that trains until its capture is there.
+TRAINER = """
+import pathlib, types
+sys.modules["transformers"] = types.ModuleType("transformers")
+sys.modules["transformers"].TrainerCallback = object
+from gpu_profile.transformers import GpuProfileCallback
+folder, turn = pathlib.Path(sys.argv[2]), 0
+callback = GpuProfileCallback(backend="none", warmup_steps=100000, record_at=5, record_steps=3, report=False)
+arguments = (types.SimpleNamespace(process_index=0, world_size=1, output_dir=folder), types.SimpleNamespace(epoch=0), None)
 callback.on_train_begin(*arguments), callback.on_epoch_begin(*arguments)
 while not list(folder.glob("run/t0001/*.gpuprof")) and turn < 20000:
     callback.on_step_begin(*arguments)
@@ -353,10 +363,7 @@ callback.on_epoch_end(*arguments), callback.on_train_end(*arguments)
 
 
 def test_a_trainer_records_whole_steps_of_itself(program, script, tmp_path, once):
-    environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"), GPUPROF_BIN=str(program.path))
-    done = subprocess.run([program.path, "record", "--standby", "-o", tmp_path / "run", "--sample", "0", "--", sys.executable, "-c", TRAINER, script, tmp_path],
-                          env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
-    assert done.returncode == 0, done.stderr
+    run_in_standby(program, script, tmp_path, TRAINER)
     (capture,) = tmp_path.glob("run/t*/*.gpuprof")
     meta = {row["key"]: row["value"] for row in program.stored(capture, "meta")}
     assert int(meta["trigger_last_step"]) - int(meta["trigger_first_step"]) == 3 and int(meta["trigger_first_step"]) >= 5
