@@ -46,12 +46,15 @@ class GpuProfileCallback(*_bases()):  # type: ignore[misc]
     ``mark_steps``: give steps a range "step" of NVTX and torch.profiler (default True).
     ``report``: True prints the summary of rank 0 to standard error at the end, False nothing; a callable receives the dictionary of
     every rank.
+    ``record_at``, ``record_steps``: under ``gpu-profile record --standby``, rank 0 triggers a recording of that many steps of all
+    ranks when this step begins (default: never, 10). It opens two seconds later; ``gpu-profile trigger`` asks from outside.
     """
 
     def __init__(self, device: Device | None = None, interval_s: float = 0.2, backend: str = "auto", warmup_steps: int = 10,
-                 path: str | os.PathLike[str] | None = None, mark_steps: bool = True, report: bool | Callable[[dict[str, Any]], object] = True) -> None:
+                 path: str | os.PathLike[str] | None = None, mark_steps: bool = True, report: bool | Callable[[dict[str, Any]], object] = True,
+                 record_at: int | None = None, record_steps: int = 10) -> None:
         super().__init__()
-        self._run = TrainingRun(Options(device, interval_s, backend, warmup_steps, path, mark_steps, report), "lightning")
+        self._run = TrainingRun(Options(device, interval_s, backend, warmup_steps, path, mark_steps, report, record_at, record_steps), "lightning")
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         self._run.begin(trainer.global_rank, trainer.world_size, str(trainer.default_root_dir))

@@ -59,6 +59,11 @@ def step() -> bool:
     return _call("gpuprof_record_step")
 
 
+def in_standby() -> bool:
+    """Return whether this process runs under ``record --standby``, so that trigger() needs no folder."""
+    return _FOLDER in os.environ
+
+
 _FOLDER = "GPUPROF_STANDBY"  # set by the launcher for the command
 _LOOK_S = 0.2
 

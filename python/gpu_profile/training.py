@@ -14,11 +14,14 @@ import json
 import math
 import os
 import sys
+import threading
 import time
 from array import array
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
+from . import recording
 from .atomic_file import atomic_replace
+from .errors import Error
 from .reporting import warn
 
 if TYPE_CHECKING:
@@ -44,10 +47,14 @@ class Options:
     path: str | os.PathLike[str] | None = None
     mark_steps: bool = True
     report: bool | Callable[[dict[str, Any]], object] = True
+    record_at: int | None = None
+    record_steps: int = 10
 
     def __post_init__(self) -> None:
         if self.warmup_steps < 0:
             raise ValueError(f"warmup_steps must be at least 0, got {self.warmup_steps}")
+        if self.record_steps < 1 or (self.record_at is not None and self.record_at < 1):
+            raise ValueError(f"record_at and record_steps must be at least 1, got {self.record_at} and {self.record_steps}")
         self.monitor()  # raises invalid arguments here, not in the training
 
     def monitor(self) -> GpuMonitor:
@@ -94,6 +101,7 @@ class TrainingRun:
         self._path = _path_of(self._options.path, folder, rank, world_size)
         self._left = self._options.warmup_steps
         self._all = StepTimes()
+        self._step = 0
         self._epochs = list[dict[str, Any]]()
         self._epoch: int | None = None
         self._problem = ""
@@ -116,8 +124,13 @@ class TrainingRun:
     def step_begin(self) -> None:
         if self._begun and self._epoch is not None:
             self._step_begun = time.perf_counter()
+            self._step += 1
+            if self._step == self._options.record_at and self._rank == 0 and recording.in_standby():
+                threading.Thread(target=_record, args=(self._options.record_steps,), daemon=True).start()
             if self._options.mark_steps:
                 self._marks = _begin_range()
+            if len(self._marks) < 2 and (self._options.mark_steps or recording.in_standby()):
+                recording.step()  # no range of NVTX marks it
 
     @_guarded
     def step_end(self) -> None:
@@ -244,6 +257,14 @@ def _begin_range() -> list[Callable[[], object]]:
             torch.cuda.nvtx.range_push(_RANGE)
             ends.append(torch.cuda.nvtx.range_pop)
     return ends
+
+
+def _record(steps: int) -> None:
+    """In a thread, because the folder of the captures may be on a slow file system."""
+    try:
+        recording.trigger(steps=steps)
+    except Error as problem:
+        warn(f"no steps are recorded: {str(problem).removeprefix('gpu-profile: ')}; the training continues")
 
 
 def _ms(seconds: float) -> str:

@@ -30,8 +30,9 @@ class GpuProfileCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
     """
 
     def __init__(self, device: Device | None = None, interval_s: float = 0.2, backend: str = "auto", warmup_steps: int = 10,
-                 path: str | os.PathLike[str] | None = None, mark_steps: bool = True, report: bool | Callable[[dict[str, Any]], object] = True) -> None:
-        self._run = TrainingRun(Options(device, interval_s, backend, warmup_steps, path, mark_steps, report), "transformers")
+                 path: str | os.PathLike[str] | None = None, mark_steps: bool = True, report: bool | Callable[[dict[str, Any]], object] = True,
+                 record_at: int | None = None, record_steps: int = 10) -> None:
+        self._run = TrainingRun(Options(device, interval_s, backend, warmup_steps, path, mark_steps, report, record_at, record_steps), "transformers")
         self._epoch = 0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:

@@ -55,9 +55,16 @@ class Terminal:
     def expect_editing(self, prompt):
         """Waits for the prompt, and for the line editor to take over the keys."""
         self.expect(prompt)
+        self._expect_lines(by_the_terminal=False)
+
+    def expect_running(self):
+        """Waits for the line editor to give the terminal back, as it does before what was typed runs."""
+        self._expect_lines(by_the_terminal=True)
+
+    def _expect_lines(self, by_the_terminal):
         deadline = time.monotonic() + HANGS_S
-        while termios.tcgetattr(self.ours)[3] & termios.ICANON:
-            assert time.monotonic() < deadline, "the terminal edits lines itself"
+        while bool(termios.tcgetattr(self.ours)[3] & termios.ICANON) != by_the_terminal:
+            assert time.monotonic() < deadline, "who edits lines did not change"
             time.sleep(0.01)
 
     def end(self):

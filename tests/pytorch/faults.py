@@ -1,7 +1,7 @@
-"""Jobs of four processes with one fault each, or none: torchrun --nproc-per-node 4 faults.py TRACES
+"""Jobs of four processes with one fault each, or none: python3 faults.py TRACES
 
-The same processes run one job after the other, because the import of PyTorch takes longer than all of them. The traces of each are in
-TRACES/FAULT/RUN, and how long the fault really took in each step, in ms, in delay.json.
+The same processes run one job after the other, and all are forked from one, because the import of PyTorch takes longer than all jobs. The
+traces of each are in TRACES/FAULT/RUN, and how long the fault really took in each step, in ms, in delay.json.
 
     slow_host   rank 2 works 20 ms longer on its host, in each step
     pause       rank 3 stops for 100 ms in two of the ten recorded steps
@@ -11,17 +11,20 @@ TRACES/FAULT/RUN, and how long the fault really took in each step, in ms, in del
 """
 
 import json
+import multiprocessing
 import sys
 import time
 from pathlib import Path
 
 import torch
+import torch._dynamo  # which the first DistributedDataParallel imports, and that takes longer than PyTorch itself
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
 
+RANKS = 4
 STEPS, SKIPPED = 14, 4
 RUNS = {"slow_host": 5, "pause": 5, "buckets": 3, "sharded": 3, "subgroups": 1}
 WIDTH = 256
@@ -72,14 +75,25 @@ def job(folder, fault):
         Path(folder, "delay.json").write_text(json.dumps(1000 * delayed / (STEPS - SKIPPED)))
 
 
-def main(folder):
+def run_rank(rank, folder):
     torch.set_num_threads(1)
-    dist.init_process_group("gloo")
+    dist.init_process_group("gloo", init_method=f"file://{Path(folder).resolve()}/meeting", rank=rank, world_size=RANKS)
     for fault, runs in RUNS.items():
         for run in range(runs):
             job(f"{folder}/{fault}/{run}", fault)
             dist.barrier()
     dist.destroy_process_group()
+
+
+def main(folder):
+    Path(folder).mkdir()
+    fork = multiprocessing.get_context("fork")
+    ranks = [fork.Process(target=run_rank, args=(rank, folder)) for rank in range(RANKS)]
+    for each in ranks:
+        each.start()
+    for each in ranks:
+        each.join()
+    sys.exit(any(each.exitcode for each in ranks))
 
 
 if __name__ == "__main__":

@@ -2,10 +2,7 @@
 
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-TORCHRUN = Path(sys.executable).with_name("torchrun")
 # PyTorch 2.15 keeps the threads of Gloo after destroy_process_group if DistributedDataParallel used the group. On a busy machine one of them
 # frees its last work while the interpreter ends, which aborts the process (pytorch/pytorch issue 190489). Such a job runs again.
 ENDED_BY_PYTORCH = "terminate called without an active exception"
@@ -20,7 +17,3 @@ def run_job(command, folder, environment=None):
         for made in set(folder.iterdir()) - before:
             shutil.rmtree(made)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
-
-
-def launch(folder, processes, *command):
-    run_job([TORCHRUN, "--nproc-per-node", str(processes), *command], folder)

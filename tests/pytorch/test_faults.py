@@ -4,10 +4,11 @@ Jobs run several times (RUNS of faults.py), and two runs must be right: a busy m
 """
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
-from jobs import launch
+from jobs import run_job
 from rank_jobs import ranks  # noqa: F401
 
 FAULTS = Path(__file__).with_name("faults.py")
@@ -17,7 +18,7 @@ ACCUSED = ("rank", "host", "group")
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jobs")
-    launch(folder, 4, FAULTS, "traces")
+    run_job([sys.executable, FAULTS, "traces"], folder)
     return folder / "traces"
 
 

@@ -1,15 +1,21 @@
 """Jobs of real processes that torchrun starts on this machine, with PyTorch and Gloo: recorded by torch.profiler and by `record`, up to the tables.
 
-The jobs are the commands of docs/guides/torchrun.md, run once in one folder.
+The jobs are the commands of docs/guides/torchrun.md, run once in one folder. Their ranks are forked from a process that has imported PyTorch,
+except those that are recorded by `record`.
 """
 
+import os
 import socket
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from jobs import run_job
+from patience import HANGS_S
 from rank_jobs import ranks  # noqa: F401
+from warm_python import python_exec
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -19,12 +25,27 @@ LATE_NS = 30e6
 
 
 @pytest.fixture(scope="module")
-def folder(program, tmp_path_factory):
+def warm_python(tmp_path_factory):
+    """Return the command of an interpreter that has PyTorch."""
+    command, place = python_exec(tmp_path_factory.mktemp("warm"), sys.executable)
+    server = subprocess.Popen([sys.executable, Path(__file__).with_name("warm_python.py"), "serve", place])
+    until = time.monotonic() + HANGS_S
+    while not os.path.exists(place):
+        assert server.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    yield command
+    server.kill()
+    server.wait()
+
+
+@pytest.fixture(scope="module")
+def folder(program, warm_python, tmp_path_factory):
     """Return the folder in which the page's commands ran."""
     folder = tmp_path_factory.mktemp("page")
     check_docs.link_checkout(folder)
     environment = check_docs.environment_of(program.path)
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    environment["PYTHON_EXEC"] = str(warm_python)
     for _, command in check_docs.commands((ROOT / "docs/guides/torchrun.md").read_text()):
         run_job(["bash", "-o", "pipefail", "-c", command], folder, environment)
     return folder

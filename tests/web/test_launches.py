@@ -3,6 +3,7 @@
 import pytest
 from conftest import ROOT
 from sql_answers import length_of, sql
+from waiting import reaches
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -30,8 +31,7 @@ def test_arrows_of_all_launches_of_a_range(visit, exported, program):
     wanted = launches(program, EXAMPLE, a, z)
     assert wanted > 10
     expect(page.get_by_text(f"{wanted:,} launches", exact=True)).to_be_visible()
-    page.wait_for_timeout(300)
-    assert canvas.screenshot() != before
+    reaches(lambda: canvas.screenshot() != before, True)
     page.reload()
     expect(page.get_by_role("button", name="Launch arrows")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text(f"{wanted:,} launches", exact=True)).to_be_visible()

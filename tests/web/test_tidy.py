@@ -115,10 +115,9 @@ def test_a_neighbour_of_the_same_name_has_its_launch_shape_beside_it(visit, expo
     assert len(set(shapes.all_inner_texts())) == 5
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_numbers_stay_with_their_units_on_a_phone(visit, exported, compared, theme):
+def test_numbers_stay_with_their_units_on_a_phone(visit, exported, compared):
     for path in (exported(TRANSFORMER), exported(INPUT_BOUND), compared):
-        page = visit(path, viewport=PHONE, color_scheme=theme)
+        page = visit(path, viewport=PHONE)
         for name in page.get_by_role("navigation", name="Pages").get_by_role("button").all_inner_texts():
             page.get_by_role("button", name=name, exact=True).click()
             page.wait_for_selector("main :is(h1, h2)")

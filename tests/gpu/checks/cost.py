@@ -84,6 +84,18 @@ def cost_empty_launches(case):
             case.measured(f"{name}: {sorted(values)[len(values) // 2]:.2f} us a launch")
 
 
+@CHECKS.add("`record --standby` while nothing is recorded: a launch-bound step at most x1.02; empty launches, us each", limit_s=60, needs=("gpu", "torch"))
+def cost_of_standby(case):
+    standby = [case.machine.program, "record", "--quiet", "--standby", "--sample", "0", "-o", case.folder / "standby", "--"]
+    programs = {"standby": (workload(case, "steps.py", "launches", case.scaled(100)), "ms", last_number, {"standby": 1.02})}
+    if not case.machine.missing(["programs", "cupti"]):
+        programs["standby_empty"] = (storm(case, "launches", case.scaled(200000)), "us", us_per("us_per_launch"), {})
+    for name, (command, unit, figure, bounds) in programs.items():
+        ways = {way_of: way(case, prefix, command, figure, with_cupti(case)) for way_of, prefix in (("nothing", []), ("standby", standby))}
+        turns.compare(case, name, unit, turns.take(case, name, ways, rounds(case)), bounds)
+    case.expect(not list((case.folder / "standby").glob("t*")), "something was recorded without a trigger")
+
+
 @CHECKS.add("opening a capture window (4,094 names of calls): the first below 100 ms, later ones below 5 ms", limit_s=20, needs=("gpu", "programs", "cupti"))
 def cost_of_windows(case):
     done = case.run([*recorded(case, "--capture-range", "cudaProfilerApi"), *storm(case, "windows", case.scaled(100))], env=with_cupti(case))

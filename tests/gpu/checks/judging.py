@@ -15,6 +15,7 @@ def kernel(x):
     return x
 """
 # What a dishonest version does, and whether the evaluator must refuse it. Each computes the right values, at some time.
+BY_TIMES = {"work on a stream that is never joined", "results kept by the identity of the input", "a thread goes on after the call"}  # how they are noticed
 CANDIDATES = {
     "the same": (BASELINE, False),
     "work on a stream that is never joined": (BASELINE.replace("kernel", "honest") + """
@@ -69,7 +70,7 @@ def judge(case, said):
     case.expect(done.status in (0, 1), f"evaluate: {done.why()}")
     violations = [violation["text"] if isinstance(violation, dict) else violation for violation in answer.get("violations", [])]
     case.measured(f"exit {done.status}, timer {answer.get('timer')}, speedup {answer.get('speedup')}; {'; '.join(violations) or 'no violation'}", violations=violations)
-    case.expect(violations or not refused, f"{said}: was not refused")
+    case.expect(violations or not refused, f"{said}: was not refused", of_times=said in BY_TIMES)
     case.expect(refused or not violations, f"{said}: was refused: {violations}", of_times=True)  # "clocks disagree" where a call waits for a CPU
 
 

@@ -99,13 +99,17 @@ def test_time_out_is_said(bench, program, tmp_path):
     assert any("timeout came before" in note for note in found["notes"])
 
 
-@pytest.mark.parametrize("words", [["bench_me.py"], ["--", "sleep", "30"]])
+@pytest.mark.parametrize("words", [["bench_me.py"], ["--", "sh", "-c", "touch started; exec sleep 30"]])
 @pytest.mark.parametrize("key", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(program, tmp_path, words, key):
-    (tmp_path / "bench_me.py").write_text("import time\ndef kernel():\n    time.sleep(30)\n")
+    (tmp_path / "bench_me.py").write_text("import pathlib, time\ndef kernel():\n    pathlib.Path('started').touch()\n    time.sleep(30)\n")
     run = subprocess.Popen([program.path, "bench", "--save", "x.json", *words], cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
                            env={**os.environ, "GPUPROF_PYTHON": sys.executable}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1.5)
+    until = time.monotonic() + HANGS_S
+    while not (tmp_path / "started").exists():
+        assert run.poll() is None and time.monotonic() < until
+        time.sleep(0.02)
+    (tmp_path / "started").unlink()
     run.send_signal(key)
     text, errors = run.communicate(timeout=HANGS_S)
     assert (run.returncode, text) == (128 + key, "")

@@ -4,6 +4,7 @@ has the versions of the packages with which the callbacks were tried."""
 import importlib
 import json
 import pickle
+import queue
 import re
 import sys
 import time
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 import replayed
+from patience import HANGS_S
+
+from gpu_profile import recording
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -175,6 +179,33 @@ def test_a_pytorch_without_nvtx_is_no_failure(framework, torch, tmp_path, recwar
     assert FakeRange.log == 2 * [("begin", "step"), ("end", "step")] and not recwarn.list
 
 
+def test_rank_0_in_standby_asks_for_steps_once(framework, torch, tmp_path, monkeypatch):
+    """And every step is marked once: by a range of NVTX, or else by step()."""
+    asked, marked = queue.Queue(), []
+    monkeypatch.setattr(recording, "trigger", lambda **given: asked.put(given))
+    monkeypatch.setattr(recording, "step", lambda: marked.append("step"))
+    options = {"backend": "none", "report": False, "record_at": 8, "record_steps": 3}
+    framework.train(framework.module.GpuProfileCallback(**options), tmp_path)
+    assert marked == 12 * ["step"] and asked.empty(), "nobody is in standby"
+    monkeypatch.setenv("GPUPROF_STANDBY", str(tmp_path))
+    for rank in (1, 0):
+        framework.train(framework.module.GpuProfileCallback(**options, mark_steps=False), tmp_path, rank=rank, world_size=2)
+    assert asked.get(timeout=HANGS_S) == {"steps": 3} and asked.empty()
+    assert len(marked) == 3 * 12
+    torch.used = True
+    framework.train(framework.module.GpuProfileCallback(backend="none", report=False), tmp_path)
+    assert len(marked) == 3 * 12 and FakeRange.log.count(("push", "step")) == 12
+
+
+def test_a_trigger_that_fails_is_a_warning(framework, tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUPROF_STANDBY", str(tmp_path / "nowhere"))
+    said = queue.Queue()
+    monkeypatch.setattr("gpu_profile.training.warn", said.put)
+    framework.train(framework.module.GpuProfileCallback(backend="none", report=False, record_at=1), tmp_path)
+    assert re.fullmatch(r"no steps are recorded: no recording is in standby.*; the training continues", said.get(timeout=HANGS_S))
+    assert document(tmp_path)["complete"] and said.empty()
+
+
 def test_a_training_that_raises_is_written(framework, torch, tmp_path):
     torch.used = True
     callback = framework.module.GpuProfileCallback(backend="none", warmup_steps=0, report=False)
@@ -202,7 +233,7 @@ def test_a_file_that_cannot_be_written_is_a_warning(framework, tmp_path, capsys)
 
 
 def test_wrong_arguments_are_raised_before_the_training(framework):
-    for arguments, complaint in (({"warmup_steps": -1}, "warmup_steps must be"), ({"interval_s": 0}, "interval_s must be"), ({"backend": "cuda"}, "unknown backend")):
+    for arguments, complaint in (({"warmup_steps": -1}, "warmup_steps must be"), ({"interval_s": 0}, "interval_s must be"), ({"backend": "cuda"}, "unknown backend"), ({"record_at": 0}, "record_at and record_steps must be")):
         with pytest.raises(ValueError, match=complaint):
             framework.module.GpuProfileCallback(**arguments)
 

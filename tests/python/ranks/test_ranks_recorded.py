@@ -1,6 +1,6 @@
 """A job of two processes from its start to the table, recorded by `record` of each rank, with torchrun's variables.
 
-The program stands in for a training script: PyTorch is too large for these tests, so NVTX names the steps, and a byte over a socket is the collective for
+The program stands in for a training script: PyTorch is too large for these tests, so NVTX names the steps, and a byte over a socket (in the file system: a free port may be taken before it is used) is the collective for
 which the faster rank waits. Launcher, recorder, names, files and `ranks` are the real ones.
 """
 
@@ -21,21 +21,18 @@ PROGRAM = """
     import os, socket, time
     import nvtx
 
-    rank, port = int(os.environ["RANK"]), int(os.environ["MASTER_PORT"])
+    rank, place = int(os.environ["RANK"]), "ranks.socket"
     if rank == 0:
-        with socket.create_server(("127.0.0.1", port)) as server:
+        with socket.socket(socket.AF_UNIX) as server:
             server.settimeout(600)
+            server.bind(place)
+            server.listen()
             peer, _ = server.accept()
     else:
-        until = time.monotonic() + 600
-        while True:
-            try:
-                peer = socket.create_connection(("127.0.0.1", port))
-                break
-            except OSError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.05)
+        until, peer = time.monotonic() + 600, socket.socket(socket.AF_UNIX)
+        while peer.connect_ex(place):
+            assert time.monotonic() < until
+            time.sleep(0.05)
     peer.settimeout(600)
     for step in range(10, 16):
         with nvtx.annotate(f"step {step}"):
@@ -45,21 +42,15 @@ PROGRAM = """
 """
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-def of_torchrun(rank, **more):
-    return {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "night", **more}
+def of_torchrun(rank):
+    return {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "night"}
 
 
 def launch(program, folder, *options):
     """Start both ranks as `torchrun --no-python ... gpu-profile record ... -- python3 train.py` does, and wait for them."""
     (folder / "train.py").write_text(textwrap.dedent(PROGRAM))
-    port = str(free_port())
     started = [subprocess.Popen([program.path, "record", "--quiet", *options, "-o", "run/{host}-r{rank:05}.gpuprof", "--", sys.executable, "train.py"], cwd=folder,
-                                env=os.environ | of_torchrun(rank, MASTER_PORT=port), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
+                                env=os.environ | of_torchrun(rank), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
     for process in started:
         _, errors = process.communicate(timeout=HANGS_S)
         assert process.returncode == 0, errors

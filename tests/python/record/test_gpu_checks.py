@@ -31,7 +31,7 @@ from harness import archive, cuda_compiler, elf, part, processes, turns  # noqa:
 from harness.check import Case, Checks  # noqa: E402
 
 # Decided by times, which the fakes have not: such a check may say "not reached", and why. None may fail.
-OF_TIMES = {"killed", "python-stacks", "monitor", "energy", "bench-agreement", "lock-in-callbacks"}
+OF_TIMES = {"killed", "python-stacks", "monitor", "energy", "bench-agreement", "lock-in-callbacks", "slow-steps", "sampling-nvml"}
 # An add of 64 K, 1 M and 16 M elements, softmax of 16 M, a product of 4 M.
 SIMULATED = "current; kernel 0 constant 1000; kernel 117 constant 2000; kernel 121 constant 9000; kernel 125 constant 70000; " \
             "kernel 225 constant 60000; kernel 323 constant 55000; cold 1.2; latency_ns 0"

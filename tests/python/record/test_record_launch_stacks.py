@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from lengthened import lengthened
 from patience import HANGS_S
 from played import PLAY, fake_environment, record_played
 from recordings_of_cupti import FIXTURES, burst, lines, script_of_records
@@ -15,7 +16,7 @@ import threading, time
 def launch(turn):
     play(turn, b"start")
 def step(turn):
-    end = time.monotonic() + 0.1
+    end = time.monotonic() + 0.1 * int(sys.argv[2])
     while time.monotonic() < end: pass
     launch(turn)
 def in_background():
@@ -32,12 +33,21 @@ def script(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def training(program, script, tmp_path_factory):
+def training(record_training):
     """A recording of a Python program."""
-    folder = tmp_path_factory.mktemp("training")
+    return record_training(1)
+
+
+@pytest.fixture(scope="module")
+def record_training(program, script, tmp_path_factory):
+    return lambda length: recorded_training(program, script, tmp_path_factory.mktemp("training"), length)
+
+
+def recorded_training(program, script, folder, length, *options):
+    """The capture of a program whose pauses take `length` tenths of a second."""
     code, capture = folder / "train.py", folder / "run.gpuprof"
     code.write_text(TRAINING)
-    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--launch-stacks", "--", sys.executable, code, script],
+    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--launch-stacks", *options, "--", sys.executable, code, script, str(length)],
                           env=fake_environment(program), capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     return capture
@@ -78,7 +88,8 @@ def test_the_analysis_adds_up_launches_and_device_time(program, training):
     assert {row["kernel"] for row in rows} <= {row["name"] for row in kernels}
 
 
-def test_idle_time_names_the_launch_that_ended_it(program, training):
+def test_idle_time_names_the_launch_that_ended_it(program, record_training):
+    training = lengthened(record_training, lambda capture: "No findings" not in program.run("report", capture, "findings").stdout.decode())
     # the two pauses are the longest gaps, also where a busy machine makes others
     between = [row for row in program.report(training, "gaps")["gaps"].rows if row["before"] and row["after"]]
     gaps = sorted(between, key=lambda row: row["dur_ns"])[-2:]
@@ -126,11 +137,7 @@ def test_without_the_option_no_stack_is_recorded(program, script, tmp_path):
 
 def test_only_the_innermost_functions_are_kept_if_the_user_wants_it(program, script, tmp_path):
     """Of <module>, step, launch and play, two are Python's; native functions and the numbers of launches stay as they are."""
-    code, capture = tmp_path / "train.py", tmp_path / "run.gpuprof"
-    code.write_text(TRAINING)
-    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--launch-stacks", "--stack-depth", "2", "--", sys.executable,
-                           code, script], env=fake_environment(program), capture_output=True, text=True, timeout=HANGS_S, check=False)
-    assert done.returncode == 0, done.stderr
+    capture = recorded_training(program, script, tmp_path, 1, "--stack-depth", "2")
     found = stacks(program, capture)
     assert len(found) == 160
     inner = f"launch (train.py:{line_of('play(turn, b')});play (train.py:{line_of('def play')})"

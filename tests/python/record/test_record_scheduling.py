@@ -9,6 +9,7 @@ import tempfile
 import textwrap
 
 import pytest
+from lengthened import lengthened
 from patience import HANGS_S
 from played import fake_environment
 from recordings_of_cupti import FIXTURES, burst, lines, script_of_records
@@ -275,7 +276,7 @@ def test_max_size_bounds_it(program, tmp_path):
     ping.write_text(textwrap.dedent("""
         import os, sys, time
         a, b = os.pipe(), os.pipe()
-        end = time.monotonic() + 2
+        end = time.monotonic() + int(sys.argv[1])
         if os.fork():
             while time.monotonic() < end:
                 os.write(a[1], b"x"), os.read(b[0], 1)
@@ -285,9 +286,17 @@ def test_max_size_bounds_it(program, tmp_path):
             while os.read(a[0], 1):
                 os.write(b[1], b"x")
     """))
-    outcome, capture = record(program, tmp_path, sys.executable, ping, options=("--scheduling", "--max-size", "64KiB"))
-    skip_if_refused(outcome)
-    assert outcome.status == 0
-    assert any("reached --max-size" in line for line in outcome.errors)
+
+    def switch(length):
+        outcome, capture = record(program, tmp_path, sys.executable, ping, 2 * length, options=("--scheduling", "--max-size", "64KiB"))
+        skip_if_refused(outcome)
+        assert outcome.status == 0
+        return outcome, capture
+
+    def reached(found):
+        return any("reached --max-size" in line for line in found[0].errors)
+
+    outcome, capture = lengthened(switch, reached)
+    assert reached((outcome, capture))
     assert 0 < len(program.stored(capture, "cpu_slice"))
     assert capture.stat().st_size < 5_000_000

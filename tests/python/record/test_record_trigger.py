@@ -19,20 +19,26 @@ from played import PLAY, fake_environment
 from quick_recording import once, script  # noqa: F401
 from recordings_of_cupti import ROOT
 
-# Plays the script once a turn, between two readings of the clock, until the file "end" appears; a step each turn.
+# Plays the script once a turn, between two readings of the clock, until the file "end" appears; a step each turn, of which each rank begins
+# at another time, and at whose end all wait for each other, as in a collective: each writes its turn into the file "met".
 JOB = PLAY + """
-import gpu_profile, os, pathlib
-folder, phase = pathlib.Path(sys.argv[2]), float(sys.argv[3])
-time.sleep(phase)
+import gpu_profile, mmap, os, pathlib
+folder, rank = pathlib.Path(sys.argv[2]), int(os.environ.get("RANK", 0))
+with open(folder / "met", "r+b") as shared:
+    met = memoryview(mmap.mmap(shared.fileno(), 0)).cast("q")
 (folder / f"ready-{os.getpid()}").touch()
 turn = 0
 with open(folder / f"turns-{os.getpid()}", "w") as log:
     while not (folder / "end").exists() and turn < 20000:
+        time.sleep(rank * 0.003)
         gpu_profile.step()
         before = time.time_ns()
         play(turn)
         print(before, time.time_ns(), file=log, flush=True)
         turn += 1
+        met[rank] = turn
+        while min(met) < turn and not (folder / "end").exists():
+            time.sleep(0.001)
         time.sleep(0.01)
 print("sockets", sum(os.readlink(f"/proc/self/fd/{fd}").startswith("socket") for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")))
 """
@@ -43,13 +49,14 @@ class Job:
 
     def __init__(self, program, script, folder, ranks=1, options=("--sample", "0")):
         self.program, self.run, self.log = program, folder / "run", folder / "log"
+        self.asked_s = 0.0  # the longest that the program took to answer here
         self.log.mkdir()
+        (self.log / "met").write_bytes(bytes(8 * ranks))
         self.launchers = []
         for rank in range(ranks):
             place = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)} if ranks > 1 else {}
             environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"), **place)
-            command = [program.path, "record", "--standby", "-o", self.run, *options, "--", sys.executable, "-c", JOB, script, self.log,
-                       str(rank * 0.003)]
+            command = [program.path, "record", "--standby", "-o", self.run, *options, "--", sys.executable, "-c", JOB, script, self.log]
             self.launchers.append(subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                                    text=True))
         self.wait_for(lambda: len(list(self.log.glob("ready-*"))) == ranks and len(self.waiting()) >= ranks)
@@ -73,13 +80,22 @@ class Job:
         return json.loads(self.trigger(*arguments, "--format", "json", code=code))
 
     def waiting(self):
+        begun = time.monotonic()
         done = subprocess.run([self.program.path, "trigger", self.run, "--status", "--format", "json"], capture_output=True, text=True,
                               timeout=HANGS_S, check=False)
+        self.asked_s = max(self.asked_s, time.monotonic() - begun)
         return json.loads(done.stdout)["processes"] if done.returncode == 0 else []
+
+    def paced(self, seconds):
+        """Return these seconds, or more on a machine so busy that a launcher would not hear of them in time."""
+        return f"{seconds * max(1, self.asked_s / 0.05):.2f}"
+
+    def window(self, seconds, ahead=0.5):
+        return "--seconds", self.paced(seconds), "--at", f"+{self.paced(ahead)}s"
 
     def record(self, *arguments, code=0):
         """Trigger and wait; return the processes."""
-        return self.ask("--wait", 120, *arguments, code=code)["processes"]
+        return self.ask("--wait", HANGS_S, *arguments, code=code)["processes"]
 
     def end(self):
         (self.log / "end").touch()
@@ -125,8 +141,8 @@ def check_window(program, job, process, once):
 def test_three_triggers_give_three_captures_of_their_windows(program, start, once):
     job = start()
     captures = []
-    for seconds in ("0.3", "0.5", "0.2"):
-        (process,) = job.record("--seconds", seconds, "--at", "+0.5s")
+    for seconds in (0.3, 0.5, 0.2):
+        (process,) = job.record(*job.window(seconds))
         assert process["state"] == "recorded" and process["rank"] is None
         captures.append(process)
     status = job.trigger("--status")
@@ -143,23 +159,33 @@ def test_three_triggers_give_three_captures_of_their_windows(program, start, onc
 
 
 def test_ranks_open_together_and_share_whole_steps(program, start, once):
-    job = start(ranks=4)
-    processes = job.record("--steps", "5", "--at", "+1s")
+    """The same steps, not only as many: what the programs wrote down says when each rank did the work of a step."""
+    job, wanted = start(ranks=4), 5
+    for _ in range(10):  # until no rank was so busy that it opened after its next step
+        asked = job.ask("--wait", HANGS_S, "--steps", wanted, "--at", f"+{job.paced(1)}s")
+        processes = asked["processes"]
+        if not any(asked["open_ns"] < begin <= each["opened_ns"] for each in processes for begin, _ in job.times(each["pid"])):
+            break
     assert [process["rank"] for process in processes] == [0, 1, 2, 3]
     # each rank has one more than asked, so that N are common to ranks that disagree by one about the first
-    assert {process["last_step"] - process["first_step"] for process in processes} == {5}
+    assert {process["last_step"] - process["first_step"] for process in processes} == {wanted}
     late = [process["late_ns"] for process in processes]
     assert min(late) >= 0
     job.end()
+    common = range(max(process["first_step"] for process in processes), min(process["last_step"] for process in processes) + 1)
+    assert len(common) >= wanted
     for process in processes:
         check_window(program, job, process, once)
-    ranks = subprocess.run([program.path, "ranks", job.run / "t0001", "--format", "json"], capture_output=True, text=True, timeout=HANGS_S, check=False)
+        turns = [job.times(process["pid"])[step - 1] for step in common]
+        assert process["opened_ns"] <= turns[0][0] and turns[-1][1] <= process["closed_ns"]
+    captures = Path(processes[0]["file"]).parent
+    ranks = subprocess.run([program.path, "ranks", captures, "--format", "json"], capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert ranks.returncode in (0, 4), ranks.stderr
 
 
 def test_only_the_ranks_that_are_named(program, start, once):
     job = start(ranks=3)
-    processes = job.record("--seconds", "0.3", "--at", "+0.5s", "--ranks", "0,2-5")
+    processes = job.record(*job.window(0.3), "--ranks", "0,2-5")
     assert [process["rank"] for process in processes] == [0, 2]
     job.end()
     for process in processes:
@@ -168,10 +194,10 @@ def test_only_the_ranks_that_are_named(program, start, once):
 
 def test_stop_and_busy(program, start, once):
     job = start()
-    assert "trigger 1: recording starts at" in job.trigger("--seconds", "300", "--at", "+0.3s")
+    assert "trigger 1: recording starts at" in job.trigger("--seconds", "300", "--at", f"+{job.paced(0.3)}s")
     job.wait_for(lambda: any(process["state"] == "open" for process in job.waiting()))
     assert "trigger 1 is in progress" in job.trigger(code=5)
-    (process,) = job.ask("--stop", "--wait", 120)["processes"]
+    (process,) = job.ask("--stop", "--wait", HANGS_S)["processes"]
     assert process["state"] == "recorded"
     assert "no trigger is in progress" in job.trigger("--stop", code=4)
     job.end()
@@ -219,7 +245,7 @@ def test_hostile_control_files_are_refused_and_counted(start):
     status = job.waiting()
     assert [process["trigger"] for process in status] == [None]
     os.unlink(job.run / "control")
-    (process,) = job.record("--seconds", "0.2", "--at", "+0.5s")
+    (process,) = job.record(*job.window(0.2))
     assert process["state"] == "recorded"
     job.end()
 
@@ -227,7 +253,7 @@ def test_hostile_control_files_are_refused_and_counted(start):
 def test_a_launcher_that_hangs_never_delays_the_job(start):
     """As when it waits for a file system that does not answer: the window still closes, and the job ends its work."""
     job = start()
-    job.trigger("--seconds", "0.5", "--at", "+1.5s")
+    job.trigger(*job.window(0.5, ahead=1.5))
     job.wait_for(lambda: any(process["state"] == "waiting" for process in job.waiting()))
     (launcher,) = job.launchers
     (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
@@ -250,9 +276,9 @@ def test_a_launcher_that_hangs_never_delays_the_job(start):
 def test_whoever_is_killed_leaves_readable_parts(program, start, victim, once):
     job = start()
     if victim == "trigger":
-        asking = subprocess.Popen([program.path, "trigger", job.run, "--seconds", "0.4", "--at", "+0.3s", "--wait", "100"], stdout=subprocess.DEVNULL)
+        asking = subprocess.Popen([program.path, "trigger", job.run, *job.window(0.4), "--wait", "100"], stdout=subprocess.DEVNULL)
     else:
-        job.trigger("--seconds", "100", "--at", "+0.3s")
+        job.trigger("--seconds", "100", "--at", f"+{job.paced(0.3)}s")
     job.wait_for(lambda: any(process["state"] in ("open", "recorded") for process in job.waiting()))
     (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
     before = len(job.times(pid))
@@ -283,26 +309,66 @@ def test_whoever_is_killed_leaves_readable_parts(program, start, victim, once):
     assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) >= once
 
 
-def test_python_triggers_from_inside(program, script, tmp_path):
-    code = PLAY + """
+# Its process is known before it asks, and it works until the capture is there.
+KNOWN = """
 import gpu_profile
-asked = gpu_profile.trigger(seconds=0.3, at="+0.5s")
-until = time.time() + 2
+gpu_profile.step()
+while True:
+    try:
+        if gpu_profile.status(): break
+    except gpu_profile.Error:
+        time.sleep(0.05)
+"""
+
+
+def run_in_standby(program, script, folder, code):
+    environment = fake_environment(program, PYTHONPATH=os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python")])), GPUPROF_BIN=str(program.path))
+    done = subprocess.run([program.path, "record", "--standby", "-o", folder / "run", "--sample", "0", "--", sys.executable, "-c", PLAY + KNOWN + code, script, folder],
+                          env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_python_triggers_from_inside(program, script, tmp_path):
+    said = run_in_standby(program, script, tmp_path, """
+asked = gpu_profile.trigger(seconds=1, at="+2s")
 turn = 0
-while time.time() < until:
+while not list(asked.folder.glob("*.gpuprof")):
     gpu_profile.step()
     play(turn)
     turn += 1
 print(*asked.wait(60))
+""")
+    assert program.report(said.strip(), "kernels")["kernels"].rows
+
+
+# A trainer of Transformers that trains until its capture is there.
+TRAINER = """
+import pathlib, types
+sys.modules["transformers"] = types.ModuleType("transformers")
+sys.modules["transformers"].TrainerCallback = object
+from gpu_profile.transformers import GpuProfileCallback
+folder, turn = pathlib.Path(sys.argv[2]), 0
+callback = GpuProfileCallback(backend="none", warmup_steps=100000, record_at=5, record_steps=3, report=False)
+arguments = (types.SimpleNamespace(process_index=0, world_size=1, output_dir=folder), types.SimpleNamespace(epoch=0), None)
+callback.on_train_begin(*arguments), callback.on_epoch_begin(*arguments)
+while not list(folder.glob("run/t0001/*.gpuprof")) and turn < 20000:
+    callback.on_step_begin(*arguments)
+    play(turn)
+    callback.on_step_end(*arguments)
+    turn += 1
+    time.sleep(0.01)
+callback.on_epoch_end(*arguments), callback.on_train_end(*arguments)
 """
-    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python")]))
-    environment = fake_environment(program, PYTHONPATH=path, GPUPROF_BIN=str(program.path))
-    # the recorder must be attached before it can be asked
-    code = code.replace("import gpu_profile\n", "import gpu_profile\ngpu_profile.step()\ntime.sleep(1)\n", 1)
-    done = subprocess.run([program.path, "record", "--standby", "-o", tmp_path / "run", "--sample", "0", "--", sys.executable, "-c", code, script],
-                          env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
-    assert done.returncode == 0, done.stderr
-    assert program.report(done.stdout.strip(), "kernels")["kernels"].rows
+
+
+def test_a_trainer_records_whole_steps_of_itself(program, script, tmp_path, once):
+    run_in_standby(program, script, tmp_path, TRAINER)
+    (capture,) = tmp_path.glob("run/t*/*.gpuprof")
+    meta = {row["key"]: row["value"] for row in program.stored(capture, "meta")}
+    assert int(meta["trigger_last_step"]) - int(meta["trigger_first_step"]) == 3 and int(meta["trigger_first_step"]) >= 5
+    # four whole steps, and parts of one before and one after
+    assert 4 * once <= sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) <= 6 * once
 
 
 def test_options_that_standby_excludes(program, tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -70,7 +69,7 @@ def test_ctrl_c_discards_the_line_and_keeps_the_shell(shell):
 
 def test_ctrl_c_ends_a_query_and_keeps_the_shell(shell):
     shell.type(ENDLESS + "\n")
-    time.sleep(1)  # until it runs; a Ctrl-C on the line would discard that
+    shell.expect_running()  # a Ctrl-C on the line would discard that
     shell.type("\x03")
     shell.expect("cancelled")
     shell.expect_editing(PROMPT)
