@@ -38,6 +38,7 @@ struct ViewContent {
     ViewPair pair;
     RankPages ranks = {};
     MakeSqlPages sql = {};  // empty: SQL is not available
+    bool whole = true;      // else the answer is still being computed, by threads, and SQL would fork
 };
 
 }  // namespace gpuprof::cli

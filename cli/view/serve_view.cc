@@ -24,7 +24,6 @@
 #include "cli/view/content.h"
 #include "cli/view/page.h"
 #include "cli/view/service.h"
-#include "cli/view/sql_pages.h"
 #include "cli/view/sql_session.h"
 #include "core/base/caught.h"
 #include "core/base/clock.h"
@@ -89,7 +88,7 @@ Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), 
                 std::lock_guard lock(state->mutex);
                 if (!now.known.empty()) state->known = now.known;
                 if (now.timeline != nullptr && is_long(now.timeline->trace()))
-                    state->content.emplace(ViewContent{ViewPair{*now.timeline}, {}, make_sql_pages});
+                    state->content.emplace(ViewContent{.pair = {*now.timeline}, .whole = false});
             }));
         });
         if (!ran) content.emplace(ran.error());

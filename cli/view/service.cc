@@ -184,6 +184,7 @@ HttpReply ViewService::document(const HttpRequest& request, std::shared_ptr<cons
                                 std::string_view under, std::string_view path) {
     constexpr std::string_view kBlobs = "/blobs/";
     if (path.substr(0, kSql.size()) == kSql) {
+        if (!content_->whole) return rejected(503, "SQL can be used once the answer is computed");
         SqlPages* sql = sql_over(std::move(document), under);
         return sql == nullptr ? rejected(404, "not found: this server answers no SQL")
                               : sql->answer(request, path.substr(kSql.size()));
@@ -208,7 +209,7 @@ SqlPages* ViewService::sql_over(std::shared_ptr<const ViewDocument> document, st
 
 HttpReply ViewService::content(const HttpRequest& request) {
     std::string_view path = request.path;
-    if (path == "/progress" && content_ && content_->pair.document.answered())
+    if (path == "/progress" && content_ && content_->whole)
         return {.type = "application/json", .body = R"({"stage":"ready","share":1,"elapsed_s":0})"};
     if (path == "/progress") return {.type = "application/json", .body = progress_ ? progress_() : "null"};
     if (!content_) return rejected(503, "the recording is still being prepared");

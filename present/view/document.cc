@@ -19,7 +19,6 @@ namespace gpuprof::inline view {
 struct ViewDocument::Parts {
     ViewParts parts;
     std::string manifest = {};
-    bool answered = false;
     mutable std::shared_mutex adding = {};  // the answer, while others read
 
     void describe(std::string_view version, TimeNs origin) { manifest = manifest_of(parts, version, origin); }
@@ -28,7 +27,6 @@ struct ViewDocument::Parts {
         std::unique_lock lock(adding);
         parts.add_answer(std::move(answer));
         describe(version, origin);
-        answered = true;
     }
     template <class Read>
     auto read(Read&& value) const {
@@ -119,9 +117,6 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
     return document;
 }
 
-bool ViewDocument::answered() const {
-    return parts_->read([&](auto&) { return parts_->answered; });
-}
 bool ViewDocument::timed() const {
     return parts_->read([](auto& parts) { return parts.trace.window().length() > 0 || !parts.lanes.empty(); });
 }

@@ -52,8 +52,6 @@ public:
     ViewDocument(ViewDocument&&) noexcept;
     ViewDocument& operator=(ViewDocument&&) noexcept;
 
-    // Whether the answer is there.
-    bool answered() const;
     // Whether anything in it has a time; counters of kernels have none.
     bool timed() const;
     // What the answer is about, from time zero.

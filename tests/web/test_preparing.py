@@ -123,9 +123,15 @@ def test_the_timeline_comes_before_the_answer(new_page, served, is_accessible, w
 def test_the_answer_takes_the_place_of_its_announcement(new_page, served):
     page = new_page()
     early = EarlyAnswers(page)
+    queries = []
+    page.on("request", lambda request: "/sql" in request.url and queries.append(request.url))
     page.goto(served(RECORDING))
-    page.get_by_role("navigation").get_by_role("button", name="Overview").click()
+    pages = page.get_by_role("navigation")
+    pages.get_by_role("button", name="SQL").click()
+    expect(page.locator(".sql-page .notice")).to_be_visible()
+    pages.get_by_role("button", name="Overview").click()
     expect(page.get_by_role("heading", name="The answer is being computed")).to_be_visible()
+    assert queries == [], "the program answers no SQL yet"
     early.answered = True
     expect(page.locator(".verdict")).to_be_visible()
     expect(page.locator(".answer-line")).to_have_count(0)

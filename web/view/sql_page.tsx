@@ -42,7 +42,7 @@ function OnlyServed({ viewer }: { viewer: Viewer }) {
 }
 
 function Box({ viewer, box }: { viewer: Viewer; box: SqlBox }) {
-  const { value: schema, error } = useAsync(() => box.server.schema(), box);
+  const { value: schema, error } = useAsync(() => viewer.recording.answered.then(() => box.server.schema()), box);
   const text = useViewerState(viewer, (state) => state.sql.text);
   const since = useSelector(box, (now) => now.runningSince);
   const result = useSelector(box, (now) => now.result);
