@@ -169,7 +169,11 @@ void Rows::kernel(const Line& line, const Event& event) {
     set_known(table.registers, row, integer_in<std::int32_t>(detail(details, "regs")));
     auto fixed = integer_in<std::int32_t>(detail(details, "static_shared")),
          dynamic = integer_in<std::int32_t>(detail(details, "dynamic_shared"));
-    if (fixed || dynamic) table.shared_bytes.set(row, std::int64_t{fixed.value_or(0)} + dynamic.value_or(0));
+    if (fixed || dynamic)
+        table.shared_bytes.set(row, std::int64_t{fixed.value_or(0)} + dynamic.value_or(0));
+    else
+        set_count(table.shared_bytes, row, integer_in(detail(details, "group_mem")));  // of AMD's GPUs
+    set_count(table.local_bytes, row, integer_in(detail(details, "private_mem")));
 }
 
 void Rows::copy(const Line& line, const Event& event) {
