@@ -7,6 +7,7 @@
 
 #include "core/base/text/ascii.h"
 #include "core/model/cuda_memory.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::amd {
 
@@ -42,7 +43,7 @@ void add_gpu(Batch& batch, std::int32_t number, std::string_view name, const sim
     Row row = table.add();
     table.device.set(row, number);
     table.vendor.set(row, batch.intern("amd"));
-    if (!name.empty()) table.name.set(row, batch.intern(name));
+    set_text(batch, table.name, row, name);
     auto fact = [&](const simdjson::dom::element& of, std::string_view key) {
         std::int64_t value = 0;
         return of[key].get(value) == simdjson::SUCCESS && value > 0 && value < std::int64_t{1} << 50 ? value : 0;
@@ -66,13 +67,12 @@ void add_gpu(Batch& batch, std::int32_t number, std::string_view name, const sim
 }
 
 void put_shape(KernelTable& table, Row kernel, const Extent (&extents)[3]) {
-    Column<std::int32_t>* const grid[] = {&table.grid_x, &table.grid_y, &table.grid_z};
-    Column<std::int32_t>* const block[] = {&table.block_x, &table.block_y, &table.block_z};
+    ShapeColumns columns(table);
     for (int i = 0; i < 3; ++i) {
         auto [items, threads] = extents[i];
-        if (!items || !threads || *items <= 0 || *threads <= 0 || *items > INT32_MAX || *threads > INT32_MAX) continue;
-        grid[i]->set(kernel, static_cast<std::int32_t>((*items + *threads - 1) / *threads));
-        block[i]->set(kernel, static_cast<std::int32_t>(*threads));
+        if (!items || !threads || *items <= 0 || *threads <= 0) continue;
+        set_small(*columns.grid[i], kernel, (*items - 1) / *threads + 1);
+        set_small(*columns.block[i], kernel, threads);
     }
 }
 
@@ -81,8 +81,7 @@ std::int64_t add_profiled_kernel(Batch& batch, Row kernel, std::optional<DurNs> 
     ProfiledKernelTable& profiled = batch.tables.profiled_kernel;
     Row row = profiled.add();
     auto copy = [&](const auto& from, auto& to) {  // a column ends with the last row that has a value
-        if (kernel < from.size())
-            if (auto value = from.get(kernel)) to.set(row, *value);
+        if (kernel < from.size()) set_known(to, row, from.get(kernel));
     };
     std::int64_t launch = static_cast<std::int64_t>(row) + 1;
     profiled.launch.set(row, launch);
@@ -109,8 +108,8 @@ void add_counter(Batch& batch, std::int64_t launch, StringId name, StringId unit
     KernelCounterTable& table = batch.tables.kernel_counter;
     Row row = table.add();
     table.launch.set(row, launch);
-    if (name != kNoString) table.metric.set(row, name);
-    if (unit != kNoString) table.unit.set(row, unit);
+    set_known(table.metric, row, name);
+    set_known(table.unit, row, unit);
     table.value.set(row, value);
 }
 
@@ -134,7 +133,7 @@ void write_allocations(Batch& batch, std::vector<Allocation> all) {
         }
         Row row = table.add();
         table.time.set(row, each.time);
-        if (each.thread != kNoString) table.thread.set(row, each.thread);
+        set_known(table.thread, row, each.thread);
         table.device_type.set(row, origin->device ? kDeviceMemoryType : kHostMemory);
         if (origin->device) table.device.set(row, *origin->device);
         table.address.set(row, each.address);

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "io/importers/row_values.h"
+
 namespace gpuprof::inline importers {
 namespace {
 
@@ -70,10 +72,10 @@ void set_range_text(Batch& batch, Row row, std::string_view text) {
     RangeTable& table = batch.tables.range;
     AutogradRange range = parse_autograd_range(text);
     table.name.set(row, batch.intern(range.name));
-    if (range.sequence) table.sequence.set(row, *range.sequence);
-    if (range.op_id) table.op_id.set(row, *range.op_id);
-    if (!range.sizes.empty()) table.input_dims.set(row, batch.intern(range.sizes));
-    if (!range.input_ops.empty()) table.input_ops.set(row, batch.intern(range.input_ops));
+    set_known(table.sequence, row, range.sequence);
+    set_known(table.op_id, row, range.op_id);
+    set_text(batch, table.input_dims, row, range.sizes);
+    set_text(batch, table.input_ops, row, range.input_ops);
 }
 
 }  // namespace gpuprof::importers

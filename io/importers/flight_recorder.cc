@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "core/schema/meta_keys.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/json_document.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/source/pickle.h"
@@ -50,7 +51,7 @@ Status put(const torch::FlightDump& dump, StringId process, Source& source, std:
     ProcessTable& table = batch.tables.process;
     Row row = table.add();
     table.key.set(row, process);
-    if (auto rank = rank_in_file_name(source.name())) table.rank.set(row, *rank);
+    set_known(table.rank, row, rank_in_file_name(source.name()));
     if (dump.world_size > 0) table.world_size.set(row, dump.world_size);
     if (dump.lost > 0)
         batch.lose(Loss::recorder_loss, fmt::format("{}: earlier collectives left its buffer", source.name()),

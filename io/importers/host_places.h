@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/model/build/batch.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers {
 
@@ -42,9 +43,9 @@ public:
         Row row = table.add();
         known->second = batch_.intern(fmt::format("{}/{}", owner, tid));
         table.key.set(row, known->second);
-        if (process != kNoString) table.process.set(row, process);
+        set_known(table.process, row, process);
         table.tid.set(row, tid);
-        if (!name.empty()) table.name.set(row, batch_.intern(name));
+        set_text(batch_, table.name, row, name);
         return known->second;
     }
 

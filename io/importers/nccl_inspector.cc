@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/base/json_error.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/lines.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/torch/values.h"
@@ -100,11 +101,11 @@ private:
         Row row = table.add();
         table.process.set(row, context_.process);
         table.name.set(row, batch_.intern(name));
-        if (context_.communicator != kNoString) table.communicator.set(row, context_.communicator);
-        if (context_.name != kNoString) table.group_description.set(row, context_.name);
-        if (context_.ranks) table.group_size.set(row, *context_.ranks);
-        if (auto value = field("sn").integer()) table.seq.set(row, *value);
-        if (auto value = field("msg_size_bytes").integer(); value && *value >= 0) table.bytes.set(row, *value);
+        set_known(table.communicator, row, context_.communicator);
+        set_known(table.group_description, row, context_.name);
+        set_known(table.group_size, row, context_.ranks);
+        set_known(table.seq, row, field("sn").integer());
+        set_count(table.bytes, row, field("msg_size_bytes").integer());
         put_us(table.exec_time, row, field("exec_time_us"));
         put_text(table.timing_source, row, field("timing_source").text());
         put_text(table.algorithm, row, field("algo").text());
@@ -160,8 +161,8 @@ private:
         for (const auto& [key, process] : processes_) {
             Row row = table.add();
             table.key.set(row, key);
-            if (process.pid) table.pid.set(row, *process.pid);
-            if (process.host != kNoString) table.host.set(row, process.host);
+            set_known(table.pid, row, process.pid);
+            set_known(table.host, row, process.host);
             if (!process.rank) continue;
             table.rank.set(row, *process.rank);
             table.world_size.set(row, process.ranks);

@@ -14,7 +14,7 @@
 #include "core/base/text/ascii.h"
 #include "core/base/text/csv.h"
 #include "io/importers/nsys_stats/columns.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/lines.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/spool/cupti_names.h"
@@ -93,7 +93,7 @@ private:
         if (!fills) return copy(fields, name);
         auto row = device_row(tables.memset, fields);
         if (!row) return false;
-        if (auto bytes = columns_.bytes(fields, "Bytes")) tables.memset.bytes.set(*row, *bytes);
+        set_known(tables.memset.bytes, *row, columns_.bytes(fields, "Bytes"));
         set_memory(tables.memset.kind, *row, columns_.text(fields, "SrcMemKd"));
         return true;
     }
@@ -118,8 +118,8 @@ private:
         if (name.find("memcpy") == name.npos) return false;
         auto row = device_row(table, fields);
         if (!row) return false;
-        if (std::string_view kind = copy_kind(name); !kind.empty()) table.kind.set(*row, batch_.intern(kind));
-        if (auto bytes = columns_.bytes(fields, "Bytes")) table.bytes.set(*row, *bytes);
+        set_text(batch_, table.kind, *row, copy_kind(name));
+        set_known(table.bytes, *row, columns_.bytes(fields, "Bytes"));
         bool migrates = name.find("Unified") != name.npos;  // managed memory, wherever it was
         set_memory(table.src, *row, migrates ? "managed" : columns_.text(fields, "SrcMemKd"));
         set_memory(table.dst, *row, migrates ? "managed" : columns_.text(fields, "DstMemKd"));
@@ -150,8 +150,7 @@ private:
             threads.key.set(made, thread);
             threads.process.set(made, process);
             threads.tid.set(made, *tid);
-            if (auto said = columns_.text(fields, "Thread Name"); !said.empty())
-                threads.name.set(made, batch_.intern(said));
+            set_text(batch_, threads.name, made, columns_.text(fields, "Thread Name"));
         }
         table.process.set(*row, process);
         table.thread.set(*row, thread);
@@ -162,19 +161,16 @@ private:
     std::optional<Row> span_row(Table& table, const Fields& fields) {
         auto start = columns_.time(fields, "Start"), dur = columns_.time(fields, "Duration");
         if (!start || !dur || *dur < 0) return std::nullopt;
-        Row row = table.add();
-        table.start.set(row, *start);
-        table.dur.set(row, *dur);
-        return row;
+        return add_span(table, *start, *dur);
     }
 
     template <class Table>
     std::optional<Row> device_row(Table& table, const Fields& fields) {
         auto row = span_row(table, fields);
         if (!row) return std::nullopt;
-        if (auto ordinal = device(columns_.text(fields, "Device"))) table.device.set(*row, *ordinal);
-        if (auto context = narrow(fields, "Ctx")) table.context.set(*row, *context);
-        if (auto stream = columns_.integer(fields, "Strm")) table.stream.set(*row, *stream);
+        set_known(table.device, *row, device(columns_.text(fields, "Device")));
+        set_known(table.context, *row, narrow(fields, "Ctx"));
+        set_known(table.stream, *row, columns_.integer(fields, "Strm"));
         set_id(table.correlation, *row, columns_.integer(fields, "CorrId"));
         return row;
     }
@@ -199,7 +195,7 @@ private:
     void set_memory(gpuprof::Column<StringId>& column, Row row, std::string_view kind) {
         std::string word(kind);
         for (char& c : word) c = to_lower(c);
-        if (!word.empty()) column.set(row, batch_.intern(word));
+        set_text(batch_, column, row, word);
     }
 
     Batch& batch_;

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "io/importers/row_values.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/source/protobuf.h"
 #include "io/importers/source/read_all.h"
@@ -36,11 +36,8 @@ enum Function : std::uint32_t { kFunctionId = 1, kFunctionName = 2, kFileName = 
 // "cuda:0" and the like.
 std::optional<std::int32_t> device_number(std::string_view text) {
     std::size_t colon = text.rfind(':');
-    std::int32_t number = 0;
-    std::string_view digits = colon == text.npos ? std::string_view() : text.substr(colon + 1);
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    bool whole = error == std::errc{} && end == digits.data() + digits.size();
-    return whole && number >= 0 && number < 4096 ? std::optional(number) : std::nullopt;
+    auto number = number_in<std::int32_t>(colon == text.npos ? std::string_view() : text.substr(colon + 1));
+    return number && *number >= 0 && *number < 4096 ? number : std::nullopt;
 }
 
 class ProfileReader {
@@ -180,7 +177,7 @@ private:
         table.node.set(row, known->second);
         if (parent != kNone) table.parent.set(row, parent);
         table.name.set(row, name);
-        if (device) table.device.set(row, *device);
+        set_known(table.device, row, device);
         return known->second;
     }
 

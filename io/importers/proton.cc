@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/importers/device_names.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/json_document.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/source/msgpack.h"
@@ -74,14 +75,13 @@ private:
         std::int64_t number = next_++;
         Row row = table.add();
         table.node.set(row, number);
-        if (parent) table.parent.set(row, *parent);
+        set_known(table.parent, row, parent);
         std::string_view name;
         if (at["frame"]["name"].get(name) == simdjson::SUCCESS) table.name.set(row, batch_.intern(name));
         simdjson::dom::object metrics;
         if (at["metrics"].get(metrics) == simdjson::SUCCESS)
             for (auto [key, value] : metrics) {
-                if (names_device(key))
-                    if (auto device = device_number(value)) table.device.set(row, *device);
+                if (names_device(key)) set_known(table.device, row, device_number(value));
                 if (!is_place(key)) metric(number, key, value);
             }
         simdjson::dom::array children;
@@ -113,7 +113,7 @@ private:
         Row row = table.add();
         table.node.set(row, node);
         table.metric.set(row, batch_.intern(name));
-        if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
+        set_text(batch_, table.unit, row, unit);
         table.value.set(row, number);
     }
 
@@ -123,8 +123,7 @@ private:
         DeviceTable& table = batch_.tables.device;
         Row row = table.add();
         table.device.set(row, *number);
-        if (std::string_view vendor = vendor_of_kind(kind); !vendor.empty())
-            table.vendor.set(row, batch_.intern(vendor));
+        set_text(batch_, table.vendor, row, vendor_of_kind(kind));
         std::int64_t sms = 0;
         if (facts["num_sms"].get(sms) == simdjson::SUCCESS && sms > 0 && sms < 1 << 20)
             table.sms.set(row, static_cast<std::int32_t>(sms));

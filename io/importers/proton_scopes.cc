@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "io/importers/row_values.h"
 #include "io/importers/source/json_document.h"
 #include "io/importers/source/memory_limit.h"
 
@@ -34,7 +35,7 @@ std::int64_t add_node(Batch& batch, std::string_view name, std::optional<std::in
     CallNodeTable& table = batch.tables.call_node;
     Row row = table.add();
     table.node.set(row, static_cast<std::int64_t>(row));
-    if (parent) table.parent.set(row, *parent);
+    set_known(table.parent, row, parent);
     table.name.set(row, batch.intern(name));
     return static_cast<std::int64_t>(row);
 }
@@ -44,7 +45,7 @@ void add_metric(Batch& batch, std::int64_t node, std::string_view metric, std::s
     Row row = table.add();
     table.node.set(row, node);
     table.metric.set(row, batch.intern(metric));
-    if (!unit.empty()) table.unit.set(row, batch.intern(unit));
+    set_text(batch, table.unit, row, unit);
     table.value.set(row, static_cast<double>(value));
 }
 

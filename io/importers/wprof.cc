@@ -10,7 +10,7 @@
 #include "core/base/text/function_name.h"
 #include "io/importers/formats.h"
 #include "io/importers/host_places.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/lines.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/spool/cupti_names.h"
@@ -66,13 +66,14 @@ private:
             auto row = span_row(tables.memset, event);
             if (!row) return;
             put_device_op(tables.memset, *row, event);
-            put_text(tables.memset.kind, *row, event["kind"].text());
-            if (auto bytes = event["byte_cnt"].integer(); bytes && *bytes >= 0) tables.memset.bytes.set(*row, *bytes);
+            set_text(batch_, tables.memset.kind, *row, event["kind"].text());
+            set_count(tables.memset.bytes, *row, event["byte_cnt"].integer());
             return;
         }
         if (kind == "cuda_sync") return sync(event);
         if (kind == "cuda_overhead") {
-            if (auto row = span_row(tables.overhead, event)) put_text(tables.overhead.name, *row, event["kind"].text());
+            if (auto row = span_row(tables.overhead, event))
+                set_text(batch_, tables.overhead.name, *row, event["kind"].text());
             return;
         }
         batch_.lose_named(Loss::unknown_event, "", kind);
@@ -88,18 +89,12 @@ private:
             return std::nullopt;
         }
         if (*dur < 0) batch_.lose(Loss::negative_duration, source_.name());
-        Row row = table.add();
-        table.start.set(row, *start);
-        table.dur.set(row, std::max<std::int64_t>(*dur, 0));
-        return row;
+        return add_span(table, *start, std::max<std::int64_t>(*dur, 0));
     }
-    void put_text(Column<StringId>& column, Row row, std::string_view text) {
-        if (!text.empty()) column.set(row, batch_.intern(text));
-    }
-    template <class T>
-    void put_ordinal(Column<T>& column, Row row, const JsonView& value) {
+    static std::optional<std::int32_t> ordinal(const JsonView& value) {
         auto number = value.integer();
-        if (number && *number >= 0 && *number <= INT32_MAX) column.set(row, static_cast<T>(*number));
+        bool known = number && *number >= 0 && *number <= INT32_MAX;
+        return known ? std::optional(static_cast<std::int32_t>(*number)) : std::nullopt;
     }
     HostThread thread_of(const JsonView& event) {
         HostThread found;
@@ -112,17 +107,14 @@ private:
 
     template <class Table>
     void put_device_op(Table& table, Row row, const JsonView& event) {
-        put_ordinal(table.device, row, event["device_id"]);
-        put_ordinal(table.context, row, event["context_id"]);
-        put_ordinal(table.stream, row, event["stream_id"]);
-        if (StringId owner = thread_of(event).process; owner != kNoString) table.process.set(row, owner);
-        set_id(table.correlation, row, event["corr_id"].integer());
-        auto device = event["device_id"].integer();
-        if (!device || *device < 0 || *device > INT32_MAX || !devices_.insert(*device).second) return;
-        DeviceTable& devices = batch_.tables.device;
-        Row known = devices.add();
-        devices.device.set(known, static_cast<std::int32_t>(*device));
-        devices.vendor.set(known, batch_.intern("nvidia"));
+        DeviceWork work;
+        work.process = thread_of(event).process;
+        work.device = ordinal(event["device_id"]);
+        work.context = ordinal(event["context_id"]);
+        work.stream = ordinal(event["stream_id"]);
+        work.correlation = event["corr_id"].integer();
+        set_work(table, row, work);
+        if (work.device) add_device(batch_, devices_, *work.device, "nvidia");
     }
 
     void kernel(const JsonView& event) {
@@ -133,17 +125,16 @@ private:
         auto [name, added] = readable_.try_emplace(std::string(event["name"].text()), kNoString);
         if (added) name->second = batch_.intern(demangled(name->first));
         table.name.set(*row, name->second);
-        Column<std::int32_t>* const shapes[][3] = {{&table.grid_x, &table.grid_y, &table.grid_z},
-                                                   {&table.block_x, &table.block_y, &table.block_z}};
-        std::size_t which = 0;
-        for (std::string_view key : {"grid", "block"}) {
+        ShapeColumns shape(table);
+        auto put = [&](std::string_view key, Column<std::int32_t>* const(&columns)[3]) {
             std::size_t i = 0;
             event[key].each([&](const JsonView& size) {
-                put_ordinal(*shapes[which][i], *row, size);
+                set_small(*columns[i], *row, size.integer());
                 return ++i < 3;
             });
-            ++which;
-        }
+        };
+        put("grid", shape.grid);
+        put("block", shape.block);
     }
 
     void copy(const JsonView& event) {
@@ -151,10 +142,10 @@ private:
         auto row = span_row(table, event);
         if (!row) return;
         put_device_op(table, *row, event);
-        put_text(table.kind, *row, event["kind"].text());
-        put_text(table.src, *row, event["src_kind"].text());
-        put_text(table.dst, *row, event["dst_kind"].text());
-        if (auto bytes = event["byte_cnt"].integer(); bytes && *bytes >= 0) table.bytes.set(*row, *bytes);
+        set_text(batch_, table.kind, *row, event["kind"].text());
+        set_text(batch_, table.src, *row, event["src_kind"].text());
+        set_text(batch_, table.dst, *row, event["dst_kind"].text());
+        set_count(table.bytes, *row, event["byte_cnt"].integer());
     }
 
     void call(const JsonView& event) {
@@ -162,10 +153,10 @@ private:
         auto row = span_row(table, event);
         if (!row) return;
         HostThread at = thread_of(event);
-        if (at.thread != kNoString) table.thread.set(*row, at.thread);
-        if (at.process != kNoString) table.process.set(*row, at.process);
+        set_known(table.thread, *row, at.thread);
+        set_known(table.process, *row, at.process);
         std::string_view name = cuda::without_version(event["name"].text());
-        put_text(table.name, *row, name);
+        set_text(batch_, table.name, *row, name);
         table.api.set(*row, batch_.intern(name.starts_with("cuda") ? "runtime" : "driver"));
         set_id(table.correlation, *row, event["corr_id"].integer());
     }
@@ -176,10 +167,10 @@ private:
         if (!row) return;
         std::string_view kind = event["kind"].text();
         if (std::string_view known = cuda::sync_kind_of(kind); !known.empty()) kind = known;
-        put_text(table.kind, *row, kind);
-        put_ordinal(table.device, *row, event["device_id"]);
-        put_ordinal(table.context, *row, event["context_id"]);
-        put_ordinal(table.stream, *row, event["stream_id"]);
+        set_text(batch_, table.kind, *row, kind);
+        set_small(table.device, *row, event["device_id"].integer());
+        set_small(table.context, *row, event["context_id"].integer());
+        set_small(table.stream, *row, event["stream_id"].integer());
         set_id(table.correlation, *row, event["corr_id"].integer());
     }
 
@@ -189,7 +180,7 @@ private:
     MemoryLimit limit_;
     simdjson::dom::parser parser_;
     std::string text_;
-    std::set<std::int64_t> devices_;
+    std::set<std::int32_t> devices_;
     std::unordered_map<std::string, StringId> readable_;  // names of kernels, by their mangled forms
 };
 

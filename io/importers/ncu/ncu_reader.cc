@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/schema/counter_units.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::ncu {
 namespace {
@@ -99,14 +100,6 @@ bool no_value(std::string_view text) {
            text.starts_with("(!)");
 }
 
-template <class Int>
-std::optional<Int> whole(std::string_view text) {
-    Int value = 0;
-    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
 // "(256, 1, 1)".
 std::optional<std::array<std::int32_t, 3>> shape_of(std::string_view text) {
     if (!text.starts_with('(') || !text.ends_with(')')) return std::nullopt;
@@ -114,7 +107,7 @@ std::optional<std::array<std::int32_t, 3>> shape_of(std::string_view text) {
     std::array<std::int32_t, 3> shape{};
     for (std::size_t i = 0; i < 3; ++i) {
         std::size_t end = std::min(text.find(','), text.size());
-        auto value = whole<std::int32_t>(text.substr(0, end));
+        auto value = number_in<std::int32_t>(text.substr(0, end));
         if (!value || (i < 2 && end == text.size())) return std::nullopt;
         shape[i] = *value;
         text.remove_prefix(std::min(end + 1, text.size()));
@@ -126,7 +119,8 @@ std::optional<std::array<std::int32_t, 3>> shape_of(std::string_view text) {
 // "9.0".
 std::pair<std::optional<std::int32_t>, std::optional<std::int32_t>> capability_of(std::string_view cc) {
     std::size_t point = std::min(cc.find('.'), cc.size());
-    return {whole<std::int32_t>(cc.substr(0, point)), whole<std::int32_t>(cc.substr(std::min(point + 1, cc.size())))};
+    return {number_in<std::int32_t>(cc.substr(0, point)),
+            number_in<std::int32_t>(cc.substr(std::min(point + 1, cc.size())))};
 }
 
 }  // namespace
@@ -143,7 +137,7 @@ bool Reader::take(const std::vector<std::string>& fields, std::uint64_t line) {
     if (take_header(fields)) return true;
     if (tables_ == 0 || fields.size() > width_) return false;
     if (units_due_ && take_units(fields)) return true;
-    if (!whole<std::int64_t>(field(fields, "ID")) || field(fields, "Kernel Name").empty()) return false;
+    if (!number_in<std::int64_t>(field(fields, "ID")) || field(fields, "Kernel Name").empty()) return false;
     // A line of details may omit the columns of rules; a line of metrics has all columns.
     if (raw_ && fields.size() != width_) {
         batch_.lose(Loss::malformed_event, fmt::format("line {}", line));
@@ -186,7 +180,7 @@ bool Reader::take_units(const std::vector<std::string>& fields) {
 std::int64_t Reader::launch_of(const std::vector<std::string>& fields) {
     auto [known, added] = launches_.try_emplace({tables_, field(fields, "ID"), field(fields, "Process ID")}, 0);
     if (!added) return known->second;
-    std::int64_t number = *whole<std::int64_t>(field(fields, "ID"));
+    std::int64_t number = *number_in<std::int64_t>(field(fields, "ID"));
     if (numbers_used_.contains(number)) number = *numbers_used_.rbegin() + 1;
     numbers_used_.insert(number);
     known->second = number;
@@ -201,24 +195,21 @@ StringId Reader::process_of(const std::vector<std::string>& fields) {
         ProcessTable& table = batch_.tables.process;
         Row row = table.add();
         table.key.set(row, batch_.intern(pid));
-        if (auto number = whole<std::int64_t>(pid)) table.pid.set(row, *number);
-        if (const std::string& name = field(fields, "Process Name"); !name.empty())
-            table.name.set(row, batch_.intern(name));
-        if (const std::string& host = field(fields, "Host Name"); !host.empty())
-            table.host.set(row, batch_.intern(host));
+        set_known(table.pid, row, number_in<std::int64_t>(pid));
+        set_text(batch_, table.name, row, field(fields, "Process Name"));
+        set_text(batch_, table.host, row, field(fields, "Host Name"));
     }
     return batch_.intern(pid);
 }
 
 void Reader::device_of(const std::vector<std::string>& fields) {
-    auto device = whole<std::int32_t>(field(fields, "Device"));
+    auto device = number_in<std::int32_t>(field(fields, "Device"));
     if (!device || !devices_.insert(*device).second) return;
     DeviceTable& table = batch_.tables.device;
     Row row = table.add();
     table.device.set(row, *device);
     table.vendor.set(row, batch_.intern("nvidia"));
-    if (const std::string& name = field(fields, "device__attribute_display_name"); !name.empty())
-        table.name.set(row, batch_.intern(name));
+    set_text(batch_, table.name, row, field(fields, "device__attribute_display_name"));
     auto [major, minor] = capability_of(field(fields, "CC"));
     if (!major || !minor) return;
     table.cc_major.set(row, *major);
@@ -230,11 +221,11 @@ void Reader::describe(const std::vector<std::string>& fields, std::int64_t launc
     ProfiledKernelTable& table = batch_.tables.profiled_kernel;
     Row row = table.add();
     table.launch.set(row, launch);
-    if (StringId process = process_of(fields); process != kNoString) table.process.set(row, process);
-    auto device = whole<std::int32_t>(field(fields, "Device"));
-    if (device) table.device.set(row, *device);
-    if (auto context = whole<std::int32_t>(field(fields, "Context"))) table.context.set(row, *context);
-    if (auto stream = whole<std::int64_t>(field(fields, "Stream"))) table.stream.set(row, *stream);
+    set_known(table.process, row, process_of(fields));
+    auto device = number_in<std::int32_t>(field(fields, "Device"));
+    set_known(table.device, row, device);
+    set_known(table.context, row, number_in<std::int32_t>(field(fields, "Context")));
+    set_known(table.stream, row, number_in<std::int64_t>(field(fields, "Stream")));
     table.name.set(row, batch_.intern(field(fields, "Kernel Name")));
     if (auto grid = shape_of(field(fields, "Grid Size"))) {
         table.grid_x.set(row, (*grid)[0]);
@@ -259,9 +250,7 @@ void Reader::advice(std::int64_t launch, const std::vector<std::string>& fields)
     KernelAdviceTable& table = batch_.tables.kernel_advice;
     Row row = table.add();
     table.launch.set(row, launch);
-    auto text = [&](auto& column, std::string_view name) {
-        if (const std::string& value = field(fields, name); !value.empty()) column.set(row, batch_.intern(value));
-    };
+    auto text = [&](auto& column, std::string_view name) { set_text(batch_, column, row, field(fields, name)); };
     text(table.section, "Section Name");
     text(table.rule, "Rule Name");
     text(table.kind, "Rule Type");
@@ -273,7 +262,7 @@ void Reader::advice(std::int64_t launch, const std::vector<std::string>& fields)
 void Reader::resolve_gains(DecimalMark mark) {
     KernelAdviceTable& table = batch_.tables.kernel_advice;
     for (Row row = 0; row < table.rows; ++row)
-        if (auto gain = number_of(batch_.strings[gains_[row]], mark)) table.gain_pct.set(row, *gain);
+        set_known(table.gain_pct, row, number_of(batch_.strings[gains_[row]], mark));
     table.close();
 }
 
@@ -283,7 +272,7 @@ void Reader::counter(std::int64_t launch, std::string_view section, const std::s
     KernelCounterTable& table = batch_.tables.kernel_counter;
     Row row = table.add();
     table.launch.set(row, launch);
-    if (!section.empty()) table.section.set(row, batch_.intern(section));
+    set_text(batch_, table.section, row, section);
     table.metric.set(row, batch_.intern(metric));
     if (!unit.empty()) {
         table.unit.set(row, batch_.intern(unit));

@@ -1,10 +1,10 @@
 // Samples and counts of instructions. Stall reasons have the names of CUPTI's samples, so `source` and the limits of kernels read
 // them as those that `counters --source` records. Columns are found by their names: each version has others.
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 #include "io/importers/ncu/ncu_reader.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::ncu {
 namespace {
@@ -55,17 +55,12 @@ std::string metric_of(std::string_view column) {
 // All numbers of the page are counts, so every separator is one of groups.
 std::optional<double> count_in(std::string text) {
     std::erase_if(text, [](char c) { return c == ',' || c == '.' || c == '\'' || c == ' '; });
-    std::int64_t value = 0;
-    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc{} || stop != text.data() + text.size() || value < 0) return std::nullopt;
-    return static_cast<double>(value);
+    auto value = number_in<std::int64_t>(text);
+    return value && *value >= 0 ? std::optional(static_cast<double>(*value)) : std::nullopt;
 }
 
 std::optional<std::uint64_t> address_in(std::string_view text) {
-    if (!text.starts_with("0x")) return std::nullopt;
-    std::uint64_t value = 0;
-    auto [stop, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
-    return error == std::errc{} && stop == text.data() + text.size() ? std::optional(value) : std::nullopt;
+    return text.starts_with("0x") ? number_in<std::uint64_t>(text.substr(2), 16) : std::nullopt;
 }
 
 }  // namespace
@@ -151,10 +146,10 @@ void SourcePage::take_row(const std::vector<std::string>& fields) {
         table.function.set(row, kernel_);
         if (address && *address >= *first_) table.offset.set(row, static_cast<std::int64_t>(*address - *first_));
         if (address && !fields[*source_].empty()) table.text.set(row, batch_.intern(fields[*source_]));
-        if (file_ != kNoString) table.file.set(row, file_);
-        if (line_) table.line.set(row, *line_);
+        set_known(table.file, row, file_);
+        set_known(table.line, row, line_);
         table.metric.set(row, counter.metric);
-        if (counter.unit != kNoString) table.unit.set(row, counter.unit);
+        set_known(table.unit, row, counter.unit);
         table.value.set(row, *value);
     }
 }

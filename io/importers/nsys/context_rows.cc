@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "io/importers/nsys/nsys_reader.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::nsys {
 
@@ -107,7 +108,7 @@ void Reader::read_metrics() {
         table.time.set(row, at->first);
         table.device.set(row, static_cast<std::int32_t>(*of_type & 0xFF));
         table.metric.set(row, known->second.name);
-        if (known->second.unit != kNoString) table.unit.set(row, known->second.unit);
+        set_known(table.unit, row, known->second.unit);
         table.value.set(row, *number);
     }
 }
@@ -160,7 +161,7 @@ void Reader::read_network() {
             Row row = table.add();
             table.time.set(row, at->first);
             table.metric.set(row, batch_.intern(text + ": " + metric->second.name));
-            if (metric->second.unit != kNoString) table.unit.set(row, metric->second.unit);
+            set_known(table.unit, row, metric->second.unit);
             table.value.set(row, *number);
         }
     }

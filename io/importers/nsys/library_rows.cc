@@ -5,6 +5,7 @@
 
 #include "core/base/text/ascii.h"
 #include "io/importers/nsys/nsys_reader.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::nsys {
 namespace {
@@ -63,7 +64,7 @@ std::optional<Row> Reader::library_range(Scan& rows, const char* domain, StringI
     auto row = span_row(table, rows, start, end);
     if (!row) return row;
     if (auto global = rows.integer(thread)) table.thread.set(*row, host(*global).thread);
-    if (name != kNoString) table.name.set(*row, name);
+    set_known(table.name, *row, name);
     table.domain.set(*row, batch_.intern(domain));
     return row;
 }
@@ -87,7 +88,7 @@ void Reader::read_libraries() {
                 called = frame(rows.integer(name), fmt::format("{}:{}", source, rows.integer(line).value_or(0)));
             auto row = library_range(rows, library.domain, called, start, end, thread);
             if (!row) continue;
-            if (StringId of = string(rows.integer(function)); of != kNoString) table.category.set(*row, of);
+            set_known(table.category, *row, string(rows.integer(function)));
             if (auto size = rows.integer(bytes)) table.payload.set(*row, static_cast<double>(*size));
         }
     }

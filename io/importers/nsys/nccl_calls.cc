@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/text/ascii.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::nsys {
 namespace {
@@ -173,13 +174,13 @@ void NcclCalls::write_call(Batch& batch, const Call& call, std::optional<std::in
     CollectiveTable& table = batch.tables.collective;
     Row row = table.add();
     table.process.set(row, call.process);
-    if (correlation) table.correlation.set(row, *correlation);
+    set_known(table.correlation, row, correlation);
     table.name.set(row, batch.intern(call.name));
     table.type.set(row, batch.intern("Byte"));  // sizes are in bytes
     Messages messages = messages_of(call.name, call.bytes, member.ranks);
-    if (messages.in) table.in_elements.set(row, *messages.in);
-    if (messages.out) table.out_elements.set(row, *messages.out);
-    if (member.ranks) table.group_size.set(row, *member.ranks);
+    set_known(table.in_elements, row, messages.in);
+    set_known(table.out_elements, row, messages.out);
+    set_known(table.group_size, row, member.ranks);
     table.communicator.set(row, batch.intern(fmt::format("{:#018x}", static_cast<std::uint64_t>(call.communicator))));
     bool receives = call.name == "recv", rooted_at_receiver = call.name == "reduce" || call.name == "gather";
     put_rank(receives ? table.src_rank : table.dst_rank, row, call.peer);

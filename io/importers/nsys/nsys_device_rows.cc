@@ -4,7 +4,7 @@
 #include "core/model/cuda_memory.h"
 #include "core/model/graph_node_kinds.h"
 #include "io/importers/nsys/nsys_reader.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 #include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers::nsys {
@@ -47,10 +47,10 @@ std::optional<Row> Reader::device_row(Table& table, Scan& rows, const DeviceColu
     // Schemas before 3 have no process here: it is that of the calls, if they have only one.
     StringId only = processes_.size() == 1 ? processes_.begin()->second : kNoString;
     StringId owner = global ? process(*global) : only;
-    if (owner != kNoString) table.process.set(row, owner);
+    set_known(table.process, row, owner);
     if (auto ordinal = rows.narrow(columns.device))
         table.device.set(row, device(global ? pid_of(*global) : -1, *ordinal));
-    if (auto context = rows.narrow(columns.context)) table.context.set(row, *context);
+    set_known(table.context, row, rows.narrow(columns.context));
     constexpr std::int64_t kNoStream = 0xFFFFFFFF;
     if (auto stream = rows.integer(columns.stream); stream && *stream != kNoStream) table.stream.set(row, *stream);
     set_id(table.correlation, row, rows.integer(columns.correlation));
@@ -81,12 +81,12 @@ void Reader::read_kernels() {
         if (!row) continue;
         StringId known = string(rows.integer(name));
         if (known == kNoString) known = string(rows.integer(short_name));
-        if (known != kNoString) table.name.set(*row, known);
+        set_known(table.name, *row, known);
         for (auto [field, column] : shape)
             if (auto value = rows.narrow(field)) column->set(*row, *value);
         for (auto [field, column] : cluster)
             if (auto value = rows.narrow(field); value && *value > 0) column->set(*row, *value);
-        if (auto value = rows.integer(local); value && *value >= 0) table.local_bytes.set(*row, *value);
+        set_count(table.local_bytes, *row, rows.integer(local));
         auto in_program = rows.narrow(fixed), at_launch = rows.narrow(dynamic);
         if (in_program || at_launch)
             table.shared_bytes.set(*row, std::int64_t{in_program.value_or(0)} + at_launch.value_or(0));
@@ -106,7 +106,7 @@ void Reader::read_graphs() {
         auto row = device_row(table, rows, columns);
         if (!row) continue;
         auto id = rows.integer(graph);
-        if (id) table.graph_id.set(*row, *id);
+        set_known(table.graph_id, *row, id);
         table.name.set(*row, batch_.intern(id ? fmt::format("CUDA graph {}", *id) : "CUDA graph"));
         ++whole;
     }
@@ -122,8 +122,7 @@ void Reader::read_copies() {
     while (rows.next()) {
         auto row = device_row(table, rows, columns);
         if (!row) continue;
-        if (auto word = copy_kind(rows.integer(kind).value_or(0)); !word.empty())
-            table.kind.set(*row, batch_.intern(word));
+        set_text(batch_, table.kind, *row, copy_kind(rows.integer(kind).value_or(0)));
         bool managed = is_migration(rows.integer(kind).value_or(0));  // of managed memory, wherever it was
         if (auto value = rows.integer(from); value || managed)
             table.src.set(*row, batch_.intern(managed ? "managed" : memory_kind(*value)));
@@ -132,7 +131,7 @@ void Reader::read_copies() {
         std::int64_t why = managed ? rows.integer(cause).value_or(0) : 0;
         if (why > 0 && why < static_cast<std::int64_t>(std::size(kMigrationCauses)))
             table.migration.set(*row, batch_.intern(kMigrationCauses[why]));
-        if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
+        set_known(table.bytes, *row, rows.integer(bytes));
         set_id(table.graph_node_id, *row, rows.integer(node));
     }
 }
@@ -201,7 +200,7 @@ void Reader::read_fills() {
         auto row = device_row(table, rows, columns);
         if (!row) continue;
         if (auto value = rows.integer(kind)) table.kind.set(*row, batch_.intern(memory_kind(*value)));
-        if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
+        set_known(table.bytes, *row, rows.integer(bytes));
         set_id(table.graph_node_id, *row, rows.integer(node));
     }
 }
@@ -228,7 +227,7 @@ void Reader::read_syncs() {
         if (!row) continue;
         auto value = rows.integer(type);
         if (!value) value = rows.integer(older);
-        if (auto word = cuda::sync_kind(value.value_or(0)); !word.empty()) table.kind.set(*row, batch_.intern(word));
+        set_text(batch_, table.kind, *row, cuda::sync_kind(value.value_or(0)));
         auto pid = rows.integer(columns.process), id = rows.integer(wait);
         auto known = pid && id ? recorded.find({*pid, *id}) : recorded.end();
         if (known == recorded.end()) continue;
@@ -257,7 +256,7 @@ void Reader::read_allocations() {
         auto global = rows.integer(owner);
         if (auto ordinal = rows.narrow(device_id))
             table.device.set(row, device(global ? pid_of(*global) : -1, *ordinal));
-        if (auto place = rows.integer(address)) table.address.set(row, *place);
+        set_known(table.address, row, rows.integer(address));
         table.bytes.set(row, rows.integer(operation).value_or(0) == kRelease ? -*size : *size);
         table.category.set(row, batch_.intern(of == kManaged ? kManagedMemory : kDeviceMemory));
     }

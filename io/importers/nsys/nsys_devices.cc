@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "io/importers/nsys/nsys_reader.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::nsys {
 namespace {
@@ -68,7 +69,7 @@ public:
             if (auto value = rows_.integer(field)) column->set(row, *value);
         if (auto value = rows_.integer(memory_)) table_.memory_bytes.set(row, memory_bytes(*value));
         table_.vendor.set(row, batch_.intern("nvidia"));
-        if (auto text = rows_.text(name_); !text.empty()) table_.name.set(row, batch_.intern(text));
+        set_text(batch_, table_.name, row, rows_.text(name_));
         if (auto text = rows_.text(uuid_); !text.empty())
             table_.uuid.set(row,
                             batch_.intern(text.starts_with("GPU-") ? std::string(text) : fmt::format("GPU-{}", text)));
@@ -108,7 +109,7 @@ void Reader::read_devices() {
     auto id = rows.column("id");
     while (rows.next()) {
         Row row = table.add();
-        if (auto number = rows.narrow(id)) table.device.set(row, *number);
+        set_known(table.device, row, rows.narrow(id));
         properties.put(row);
     }
     if (table.rows == 0) read_older_devices();

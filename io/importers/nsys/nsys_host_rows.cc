@@ -5,7 +5,7 @@
 
 #include "io/importers/autograd_range.h"
 #include "io/importers/nsys/nsys_reader.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 #include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers::nsys {
@@ -53,7 +53,7 @@ void Reader::read_os_calls() {
         auto row = span_row(table, rows, start, end);
         if (!row) continue;
         if (auto global = rows.integer(thread)) table.thread.set(*row, host(*global).thread);
-        if (StringId known = string(rows.integer(name)); known != kNoString) table.name.set(*row, known);
+        set_known(table.name, *row, string(rows.integer(name)));
         auto stack = stacks.find(rows.integer(chain).value_or(0));  // 0: the call has none
         if (stack != stacks.end() && stack->first != 0) table.stack.set(*row, stack->second.text);
     }

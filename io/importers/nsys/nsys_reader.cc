@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "io/importers/row_values.h"
+
 namespace gpuprof::inline importers::nsys {
 
 namespace {
@@ -86,7 +88,7 @@ StringId Reader::process(std::int64_t global) {
     known->second = batch_.intern(fmt::format("{}", pid));
     table.key.set(row, known->second);
     table.pid.set(row, pid);
-    if (!host_name_.empty()) table.host.set(row, batch_.intern(host_name_));
+    set_text(batch_, table.host, row, host_name_);
     return known->second;
 }
 

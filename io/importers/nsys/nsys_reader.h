@@ -13,6 +13,7 @@
 
 #include "core/model/build/trace_builder.h"
 #include "io/importers/nsys/nccl_calls.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/database.h"
 
 namespace gpuprof::inline importers::nsys {
@@ -59,10 +60,7 @@ private:
     std::optional<Row> span_row(Table& table, Scan& scan, Scan::Field start, Scan::Field end) {
         auto at = times(scan, start, end);
         if (!at) return std::nullopt;
-        Row row = table.add();
-        table.start.set(row, at->first);
-        table.dur.set(row, span_between(at->first, at->second));
-        return row;
+        return add_span(table, at->first, span_between(at->first, at->second));
     }
 
     void read_strings();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/importers/nsys/nsys_reader.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::nsys {
 namespace {
@@ -57,7 +58,7 @@ void Reader::read_scheduling() {
         table.process.set(row, runs.process);
         table.thread.set(row, runs.thread);
         if (given.cpu >= 0) table.cpu.set(row, given.cpu);
-        if (!end.empty()) table.end_state.set(row, batch_.intern(end));
+        set_text(batch_, table.end_state, row, end);
     };
     std::unordered_map<std::int64_t, ContextSwitch> running;  // by thread
     for (const ContextSwitch& each : switches) {

@@ -8,7 +8,7 @@
 #include "core/base/text/function_name.h"
 #include "io/importers/amd_rows.h"
 #include "io/importers/perfetto/perfetto_rows.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::perfetto {
 namespace {
@@ -46,11 +46,13 @@ std::optional<std::int32_t> narrow(std::optional<std::int64_t> value) {
 }
 
 // Device, context, stream, process and correlation of device work: the arguments say more than the track.
-template <class Table>
-void PerfettoRows::put_place(Table& table, Row row, const Event& event, const Place& at) {
-    std::optional<std::int32_t> device = at.device, context = at.context;
-    std::optional<std::int64_t> stream = at.stream, correlation = event.number("correlation");
-    StringId process = writer_ == Writer::gpu_profile && at.pid ? places_.process(*at.pid) : kNoString;
+DeviceWork PerfettoRows::work_of(const Event& event, const Place& at) {
+    DeviceWork work;
+    work.device = at.device;
+    work.context = at.context;
+    work.stream = at.stream;
+    work.correlation = event.number("correlation");
+    if (writer_ == Writer::gpu_profile && at.pid) work.process = places_.process(*at.pid);
     auto first = [&](auto& to, std::initializer_list<std::string_view> keys, auto convert) {
         for (std::string_view key : keys)
             if (auto value = convert(event.number(key))) {
@@ -59,74 +61,66 @@ void PerfettoRows::put_place(Table& table, Row row, const Event& event, const Pl
             }
     };
     auto same = [](std::optional<std::int64_t> value) { return value; };
-    first(device, {"device id", "device_id"}, narrow);
-    first(context, {"context id", "context_id"}, narrow);
-    first(stream, {"stream id", "stream_id", "stream_ID", "queue"}, same);
-    if (auto id = event.number("corr_id")) correlation = id;
+    first(work.device, {"device id", "device_id"}, narrow);
+    first(work.context, {"context id", "context_id"}, narrow);
+    first(work.stream, {"stream id", "stream_id", "stream_ID", "queue"}, same);
+    if (auto id = event.number("corr_id")) work.correlation = id;
     std::uint64_t flow = event.flows.empty() ? 0 : event.flows.front();
     if (writer_ == Writer::wprof && flow != 0) {
-        correlation = static_cast<std::int64_t>(flow & 0xFFFFFFFF);
-        process = places_.process(static_cast<std::int64_t>(flow >> 32));
+        work.correlation = static_cast<std::int64_t>(flow & 0xFFFFFFFF);
+        work.process = places_.process(static_cast<std::int64_t>(flow >> 32));
     }
-    if (auto pid = event.number("process_id"); pid && writer_ == Writer::cuspy) process = places_.process(*pid);
-    if (auto known = callers_.find(flow); flow != 0 && known != callers_.end() && process == kNoString)
-        process = known->second;
+    if (auto pid = event.number("process_id"); pid && writer_ == Writer::cuspy) work.process = places_.process(*pid);
+    if (auto known = callers_.find(flow); flow != 0 && known != callers_.end() && work.process == kNoString)
+        work.process = known->second;
     // The number of an agent becomes that of its GPU in the end.
     for (std::string_view key : {"agent", "dst_agent", "src_agent"}) {
         auto agent = narrow(number_after(event.text(key), "Agent-"));
-        if (!agent || device) continue;
+        if (!agent || work.device) continue;
         bool host =
             (key == "dst_agent" && amd::copy_kind(event.name).ends_with("toH")) || event.text("agent_type") == "(CPU)";
         if (host) continue;
-        device = agent;
+        work.device = agent;
         gpu_agents_.insert(*agent);
     }
-    if (device) {
-        table.device.set(row, *device);
-        if (writer_ != Writer::rocprofv3 && writer_ != Writer::rocprof_sys) add_device(*device);
-    }
-    if (context && *context != 0) table.context.set(row, *context);
-    if (stream) table.stream.set(row, *stream);
-    if (process != kNoString) table.process.set(row, process);
-    set_id(table.correlation, row, correlation);
-    set_id(table.graph_id, row, event.number("graph id"));
-    set_id(table.graph_node_id, row,
-           event.find("graph_node") != nullptr ? event.number("graph_node") : event.number("graph node id"));
+    if (work.device && writer_ != Writer::rocprofv3 && writer_ != Writer::rocprof_sys) add_gpu(*work.device);
+    if (work.context == 0) work.context.reset();
+    work.graph = event.number("graph id");
+    work.graph_node = event.find("graph_node") != nullptr ? event.number("graph_node") : event.number("graph node id");
+    return work;
 }
 
 // The shape of a launch. rocprofv3 writes products, from which no shape can be told.
 void PerfettoRows::put_shape(Row row, const Event& event) {
     KernelTable& table = batch_.tables.kernel;
-    Column<std::int32_t>* const columns[] = {&table.grid_x,  &table.grid_y,  &table.grid_z,
-                                             &table.block_x, &table.block_y, &table.block_z};
-    auto set = [&](int i, std::optional<std::int64_t> value) {
-        if (auto number = narrow(value)) columns[i]->set(row, *number);
-    };
-    constexpr std::string_view kSingle[] = {"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"};
-    for (int i = 0; i < 6; ++i) set(i, event.number(kSingle[i]));
+    ShapeColumns columns(table);
+    constexpr std::string_view kGrid[] = {"grid_x", "grid_y", "grid_z"}, kBlock[] = {"block_x", "block_y", "block_z"};
+    for (int i = 0; i < 3; ++i) {
+        set_small(*columns.grid[i], row, event.number(kGrid[i]));
+        set_small(*columns.block[i], row, event.number(kBlock[i]));
+    }
     std::int64_t grid[3], block[3];
     bool amd = writer_ == Writer::rocprof_sys;
     int grids = read_triple(event.text(amd ? "grid_size" : "grid"), grid),
         blocks = read_triple(event.text(amd ? "workgroup_size" : "block"), block);
     if (amd && grids != blocks) return;
-    for (int i = 0; i < grids; ++i) set(i, amd ? (grid[i] - 1) / block[i] + 1 : grid[i]);
-    for (int i = 0; i < blocks; ++i) set(3 + i, block[i]);
+    for (int i = 0; i < grids; ++i) set_small(*columns.grid[i], row, amd ? (grid[i] - 1) / block[i] + 1 : grid[i]);
+    for (int i = 0; i < blocks; ++i) set_small(*columns.block[i], row, block[i]);
 }
 
 Row PerfettoRows::write_kernel(const Event& event, const Place& at) {
     KernelTable& table = batch_.tables.kernel;
-    Row row = span_row(table, event);
+    Row row = add_span(table, event.time, 0);
     std::string_view mangled = event.text("mangled_name");
     auto [readable, added] = readable_.try_emplace(std::string(mangled), kNoString);
     if (added) readable->second = batch_.intern(demangled(mangled));
     table.name.set(row, mangled.empty() ? batch_.intern(event.name) : readable->second);
-    put_place(table, row, event, at);
+    set_work(table, row, work_of(event, at));
     put_shape(row, event);
     auto registers = event.number(writer_ == Writer::rocprofv3 ? "VGPR_Count" : "registers");
-    if (auto value = narrow(registers)) table.registers.set(row, *value);
-    auto shared = event.number(writer_ == Writer::rocprofv3 ? "LDS_Block_Size" : "shared_bytes");
-    if (shared && *shared >= 0) table.shared_bytes.set(row, *shared);
-    if (auto local = event.number("Scratch_Size"); local && *local >= 0) table.local_bytes.set(row, *local);
+    set_known(table.registers, row, narrow(registers));
+    set_count(table.shared_bytes, row, event.number(writer_ == Writer::rocprofv3 ? "LDS_Block_Size" : "shared_bytes"));
+    set_count(table.local_bytes, row, event.number("Scratch_Size"));
     if (writer_ == Writer::rocprofv3) write_counters(row, event);
     return row;
 }
@@ -144,8 +138,8 @@ void PerfettoRows::write_counters(Row kernel, const Event& event) {
 
 Row PerfettoRows::write_copy(const Event& event, const Place& at) {
     MemcpyTable& table = batch_.tables.memcpy;
-    Row row = span_row(table, event);
-    put_place(table, row, event, at);
+    Row row = add_span(table, event.time, 0);
+    set_work(table, row, work_of(event, at));
     std::string_view kind = event.text("kind"), source = event.text("src"), target = event.text("dst");
     if (writer_ == Writer::gpu_profile && event.name.starts_with("copy ")) kind = event.name.substr(5);
     if (writer_ == Writer::wprof) source = event.text("src_kind"), target = event.text("dst_kind");
@@ -154,21 +148,19 @@ Row PerfettoRows::write_copy(const Event& event, const Place& at) {
         source = amd.starts_with('H') ? "host" : "device";
         target = amd.ends_with('H') ? "host" : "device";
     }
-    if (!kind.empty()) table.kind.set(row, batch_.intern(kind));
-    if (!source.empty()) table.src.set(row, batch_.intern(source));
-    if (!target.empty()) table.dst.set(row, batch_.intern(target));
-    for (std::string_view key : {"bytes", "byte_cnt", "copy_bytes"})
-        if (auto bytes = event.number(key); bytes && *bytes >= 0) table.bytes.set(row, *bytes);
+    set_text(batch_, table.kind, row, kind);
+    set_text(batch_, table.src, row, source);
+    set_text(batch_, table.dst, row, target);
+    for (std::string_view key : {"bytes", "byte_cnt", "copy_bytes"}) set_count(table.bytes, row, event.number(key));
     return row;
 }
 
 Row PerfettoRows::write_fill(const Event& event, const Place& at) {
     MemsetTable& table = batch_.tables.memset;
-    Row row = span_row(table, event);
-    put_place(table, row, event, at);
-    if (std::string_view kind = event.text("kind"); !kind.empty()) table.kind.set(row, batch_.intern(kind));
-    for (std::string_view key : {"bytes", "byte_cnt"})
-        if (auto bytes = event.number(key); bytes && *bytes >= 0) table.bytes.set(row, *bytes);
+    Row row = add_span(table, event.time, 0);
+    set_work(table, row, work_of(event, at));
+    set_text(batch_, table.kind, row, event.text("kind"));
+    for (std::string_view key : {"bytes", "byte_cnt"}) set_count(table.bytes, row, event.number(key));
     return row;
 }
 
@@ -184,17 +176,15 @@ void PerfettoRows::stage(const Stage& stage) {
     if (stage.kind == kStages[0]) {
         Row row = write_kernel(named, at);
         set_duration(Kind::kernel, row, stage.dur);
-        Column<std::int32_t>* const grid[] = {&tables.kernel.grid_x, &tables.kernel.grid_y, &tables.kernel.grid_z};
-        Column<std::int32_t>* const block[] = {&tables.kernel.block_x, &tables.kernel.block_y, &tables.kernel.block_z};
+        ShapeColumns columns(tables.kernel);
         for (int i = 0; i < 3; ++i) {
-            if (auto value = narrow(stage.grid[i])) grid[i]->set(row, *value);
-            if (auto value = narrow(stage.block[i])) block[i]->set(row, *value);
+            set_small(*columns.grid[i], row, stage.grid[i]);
+            set_small(*columns.block[i], row, stage.block[i]);
         }
         for (const Note& argument : stage.arguments) {
             if (argument.key == "registers_per_thread")
-                if (auto value = narrow(argument.number)) tables.kernel.registers.set(row, *value);
-            if (argument.key == "shared_mem_dynamic" && argument.number && *argument.number >= 0)
-                tables.kernel.shared_bytes.set(row, *argument.number);
+                set_known(tables.kernel.registers, row, narrow(argument.number));
+            if (argument.key == "shared_mem_dynamic") set_count(tables.kernel.shared_bytes, row, argument.number);
         }
     } else if (stage.kind == kStages[1]) {
         set_duration(Kind::memcpy, write_copy(named, at), stage.dur);
@@ -223,7 +213,7 @@ void PerfettoRows::name_processes() {
             StringId process = table.process.value_or(row, kNoString);
             if (process == kNoString && owner != owners.end() && owner->second.size() == 1)
                 process = *owner->second.begin();
-            if (process != kNoString) filled.set(row, process);
+            set_known(filled, row, process);
         }
         filled.pad(table.rows);
         table.process = std::move(filled);
@@ -240,7 +230,7 @@ void PerfettoRows::number_agents() {
     for (std::int32_t agent : gpu_agents_) {
         auto next = static_cast<std::int32_t>(numbers.size());
         numbers.emplace(agent, next);
-        add_device(next);
+        add_gpu(next);
     }
     auto renumber = [&](auto& table) {
         if (table.device.is_skipped()) return;

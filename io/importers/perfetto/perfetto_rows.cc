@@ -5,13 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/model/build/submission.h"
 #include "io/importers/amd_rows.h"
 #include "io/importers/cuspy_counter.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 #include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers::perfetto {
@@ -160,22 +159,17 @@ const PerfettoRows::Place& PerfettoRows::place(std::uint64_t uuid) {
         auto found = trace_.tracks().find(at);
         std::string_view name = found == trace_.tracks().end() ? std::string_view() : found->second.name;
         std::size_t colon = name.find(": ");
-        add_device(*place.device, colon == name.npos ? std::string_view() : name.substr(colon + 2));
+        add_gpu(*place.device, colon == name.npos ? std::string_view() : name.substr(colon + 2));
     }
     // A thread without work of its own has no place: only what was found is kept.
     known->second = std::move(place);
     return known->second;
 }
 
-void PerfettoRows::add_device(std::int32_t device, std::string_view name) {
-    if (!devices_.insert(device).second) return;
-    DeviceTable& table = batch_.tables.device;
-    Row row = table.add();
-    table.device.set(row, device);
-    if (!name.empty()) table.name.set(row, batch_.intern(name));
+void PerfettoRows::add_gpu(std::int32_t device, std::string_view name) {
     bool amd = writer_ == Writer::rocprofv3 || writer_ == Writer::rocprof_sys;
-    if (writer_ == Writer::cuspy || writer_ == Writer::wprof || amd)
-        table.vendor.set(row, batch_.intern(amd ? "amd" : "nvidia"));
+    bool nvidia = writer_ == Writer::cuspy || writer_ == Writer::wprof;
+    add_device(batch_, devices_, device, amd ? "amd" : nvidia ? "nvidia" : "", name);
 }
 
 Kind PerfettoRows::kind_of(const Event& event, const Place& place) const {
@@ -222,8 +216,8 @@ void PerfettoRows::end(std::uint64_t track, TimeNs time, std::uint64_t order) {
 Row PerfettoRows::write(Kind kind, const Event& event, const Place& at) {
     Tables& tables = batch_.tables;
     auto named = [&](auto& table) {
-        Row row = span_row(table, event);
-        if (at.thread != kNoString) table.thread.set(row, at.thread);
+        Row row = add_span(table, event.time, 0);
+        set_known(table.thread, row, at.thread);
         table.name.set(row, batch_.intern(event.name));
         return row;
     };
@@ -241,9 +235,9 @@ Row PerfettoRows::write(Kind kind, const Event& event, const Place& at) {
         case Kind::overhead: return named(tables.overhead);
         case Kind::device_range: {
             DeviceRangeTable& table = tables.device_range;
-            Row row = span_row(table, event);
-            if (at.device) table.device.set(row, *at.device);
-            if (at.stream) table.stream.set(row, *at.stream);
+            Row row = add_span(table, event.time, 0);
+            set_known(table.device, row, at.device);
+            set_known(table.stream, row, at.stream);
             table.name.set(row, batch_.intern(event.name));
             return row;
         }
@@ -254,7 +248,7 @@ Row PerfettoRows::write(Kind kind, const Event& event, const Place& at) {
 
 Row PerfettoRows::write_call(const Event& event, const Place& at) {
     ApiCallTable& table = batch_.tables.api_call;
-    Row row = span_row(table, event);
+    Row row = add_span(table, event.time, 0);
     std::string_view name = event.name;
     bool cuda = writer_ == Writer::wprof || writer_ == Writer::cuspy;
     if (cuda) name = cuda::without_version(name);
@@ -265,9 +259,9 @@ Row PerfettoRows::write_call(const Event& event, const Place& at) {
                            : name.starts_with("cuda") ? "runtime"
                            : name.starts_with("cu")   ? "driver"
                                                       : "";
-    if (!api.empty()) table.api.set(row, batch_.intern(api));
-    if (at.thread != kNoString) table.thread.set(row, at.thread);
-    if (at.process != kNoString) table.process.set(row, at.process);
+    set_text(batch_, table.api, row, api);
+    set_known(table.thread, row, at.thread);
+    set_known(table.process, row, at.process);
     auto correlation = event.number("correlation");
     if (auto id = event.number("corr_id")) correlation = id;
     for (std::uint64_t flow : event.flows) {
@@ -281,12 +275,12 @@ Row PerfettoRows::write_call(const Event& event, const Place& at) {
 
 Row PerfettoRows::write_op(const Event& event, const Place& at) {
     OpTable& table = batch_.tables.op;
-    Row row = span_row(table, event);
-    if (at.thread != kNoString) table.thread.set(row, at.thread);
+    Row row = add_span(table, event.time, 0);
+    set_known(table.thread, row, at.thread);
     table.name.set(row, batch_.intern(event.name));
     bool ours = writer_ == Writer::gpu_profile;
     set_id(table.external_id, row, event.number("External id"));
-    if (auto sequence = event.number(ours ? "sequence" : "Sequence number")) table.sequence.set(row, *sequence);
+    set_known(table.sequence, row, event.number(ours ? "sequence" : "Sequence number"));
     const std::pair<std::string_view, Column<StringId>*> texts[] = {
         {ours ? "input_dims" : "Input Dims", &table.input_dims},
         {ours ? "input_types" : "Input type", &table.input_types}};
@@ -297,22 +291,22 @@ Row PerfettoRows::write_op(const Event& event, const Place& at) {
 
 Row PerfettoRows::write_range(const Event& event, const Place& at) {
     RangeTable& table = batch_.tables.range;
-    Row row = span_row(table, event);
-    if (at.thread != kNoString) table.thread.set(row, at.thread);
+    Row row = add_span(table, event.time, 0);
+    set_known(table.thread, row, at.thread);
     table.name.set(row, batch_.intern(event.name));
     std::string_view domain = event.text("domain"), category = event.text("category");
     if (writer_ != Writer::gpu_profile && writer_ != Writer::proton && event.category != "marker_api" &&
         event.category != "rocm_marker_api")
         domain = event.category;
-    if (!domain.empty()) table.domain.set(row, batch_.intern(domain));
-    if (!category.empty()) table.category.set(row, batch_.intern(category));
+    set_text(batch_, table.domain, row, domain);
+    set_text(batch_, table.category, row, category);
     set_id(table.external_id, row, event.number("External id"));
     return row;
 }
 
 Row PerfettoRows::write_sync(const Event& event, const Place& at) {
     SyncTable& table = batch_.tables.sync;
-    Row row = span_row(table, event);
+    Row row = add_span(table, event.time, 0);
     std::string_view kind = event.text("cuda_sync_kind");
     if (std::string_view known = cuda::sync_kind_of(event.text("kind")); !known.empty()) kind = known;
     table.kind.set(row, batch_.intern(kind.empty() ? event.name : kind));
@@ -328,7 +322,7 @@ Row PerfettoRows::write_sync(const Event& event, const Place& at) {
     set(table.context, either("context", "context_id"));
     if (stream && *stream >= 0 && *stream < UINT32_MAX) table.stream.set(row, *stream);
     set_id(table.correlation, row, event.number("correlation"));
-    if (auto value = event.number("wait_on_stream")) table.wait_on_stream.set(row, *value);
+    set_known(table.wait_on_stream, row, event.number("wait_on_stream"));
     set_id(table.wait_on_correlation, row, event.number("wait_on_cuda_event_record_corr_id"));
     return row;
 }
@@ -336,7 +330,7 @@ Row PerfettoRows::write_sync(const Event& event, const Place& at) {
 // A thread's key is HOST:PID/TID or PID/TID.
 Row PerfettoRows::write_cpu(const Event& event, const Place& at) {
     CpuSliceTable& table = batch_.tables.cpu_slice;
-    Row row = span_row(table, event);
+    Row row = add_span(table, event.time, 0);
     std::string_view key = event.text("thread");
     std::size_t slash = key.rfind('/'), colon = key.rfind(':', slash);
     auto tid = slash == key.npos ? std::nullopt : number_after(key.substr(slash), "/");
@@ -346,9 +340,8 @@ Row PerfettoRows::write_cpu(const Event& event, const Place& at) {
         table.process.set(row, process);
         table.thread.set(row, places_.thread(process, *tid, event.name == key ? std::string_view() : event.name));
     }
-    if (at.cpu) table.cpu.set(row, *at.cpu);
-    if (std::string_view state = event.text("end_state"); !state.empty())
-        table.end_state.set(row, batch_.intern(state));
+    set_known(table.cpu, row, at.cpu);
+    set_text(batch_, table.end_state, row, event.text("end_state"));
     return row;
 }
 
@@ -365,9 +358,9 @@ void PerfettoRows::add_sample(TimeNs time, std::optional<std::int32_t> device, s
     SampleTable& table = batch_.tables.sample;
     Row row = table.add();
     table.time.set(row, time);
-    if (device) table.device.set(row, *device);
+    set_known(table.device, row, device);
     table.metric.set(row, batch_.intern(metric));
-    if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
+    set_text(batch_, table.unit, row, unit);
     table.value.set(row, value);
 }
 
@@ -398,25 +391,13 @@ void PerfettoRows::gpu_count(const GpuCount& count) {
 }
 
 void PerfettoRows::set_duration(Kind kind, Row row, DurNs dur) {
-    auto set = [&](auto& table) {
-        if (!table.dur.is_skipped()) table.dur.change(row, dur);
-    };
-    Tables& tables = batch_.tables;
-    switch (kind) {
-        case Kind::kernel: return set(tables.kernel);
-        case Kind::memcpy: return set(tables.memcpy);
-        case Kind::memset: return set(tables.memset);
-        case Kind::device_range: return set(tables.device_range);
-        case Kind::call: return set(tables.api_call);
-        case Kind::os_call: return set(tables.os_call);
-        case Kind::op: return set(tables.op);
-        case Kind::range: return set(tables.range);
-        case Kind::python: return set(tables.python_call);
-        case Kind::overhead: return set(tables.overhead);
-        case Kind::sync: return set(tables.sync);
-        case Kind::cpu: return set(tables.cpu_slice);
-        case Kind::none: return;
-    }
+    Tables& t = batch_.tables;
+    // In the order of Kind.
+    Column<DurNs>* const all[] = {nullptr,         &t.kernel.dur,  &t.memcpy.dur,   &t.memset.dur, &t.device_range.dur,
+                                  &t.api_call.dur, &t.os_call.dur, &t.op.dur,       &t.range.dur,  &t.python_call.dur,
+                                  &t.overhead.dur, &t.sync.dur,    &t.cpu_slice.dur};
+    Column<DurNs>* column = all[static_cast<std::size_t>(kind)];
+    if (column != nullptr && !column->is_skipped()) column->change(row, dur);
 }
 
 // Ends carry no names: an end closes what began last on its track.

@@ -14,6 +14,7 @@
 
 #include "io/importers/host_places.h"
 #include "io/importers/perfetto/perfetto_trace.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::perfetto {
 
@@ -83,15 +84,7 @@ private:
     void read_name(std::string_view name, Place& place) const;
     Kind kind_of(const Event& event, const Place& place) const;
     Row write(Kind kind, const Event& event, const Place& place);
-    template <class Table>
-    Row span_row(Table& table, const Event& event) {
-        Row row = table.add();
-        table.start.set(row, event.time);
-        table.dur.set(row, 0);
-        return row;
-    }
-    template <class Table>
-    void put_place(Table& table, Row row, const Event& event, const Place& place);
+    DeviceWork work_of(const Event& event, const Place& place);
     Row write_kernel(const Event& event, const Place& place);
     Row write_copy(const Event& event, const Place& place);
     Row write_fill(const Event& event, const Place& place);
@@ -102,7 +95,7 @@ private:
     Row write_cpu(const Event& event, const Place& place);
     void write_counters(Row kernel, const Event& event);
     void put_shape(Row kernel, const Event& event);
-    void add_device(std::int32_t device, std::string_view name = {});
+    void add_gpu(std::int32_t device, std::string_view name = {});
     void set_duration(Kind kind, Row row, DurNs dur);
     void number_agents();
     void name_processes();

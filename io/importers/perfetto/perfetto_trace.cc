@@ -5,9 +5,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "io/importers/row_values.h"
 #include "io/importers/source/protobuf.h"
 
 namespace gpuprof::inline importers::perfetto {
@@ -94,10 +94,7 @@ std::optional<std::int64_t> Event::number(std::string_view key) const {
     const Note* note = find(key);
     if (note == nullptr) return std::nullopt;
     if (note->number) return note->number;
-    std::int64_t read = 0;
-    auto [end, error] = std::from_chars(note->text.data(), note->text.data() + note->text.size(), read);
-    bool whole = error == std::errc{} && end == note->text.data() + note->text.size();
-    return whole ? std::optional(read) : std::nullopt;
+    return number_in<std::int64_t>(note->text);
 }
 
 struct PerfettoTrace::Packet {

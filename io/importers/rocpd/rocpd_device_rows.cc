@@ -3,7 +3,7 @@
 
 #include "io/importers/amd_rows.h"
 #include "io/importers/rocpd/rocpd_reader.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::rocpd {
 
@@ -24,12 +24,13 @@ template <class Table>
 std::optional<Row> Reader::device_row(Table& table, Scan& rows, const DeviceColumns& columns) {
     auto row = span_row(table, rows, columns.start, columns.end, batch_);
     if (!row) return row;
-    if (StringId owner = place(rows.integer(columns.process), {}).process; owner != kNoString)
-        table.process.set(*row, owner);
-    if (auto stream = rows.integer(columns.stream)) table.stream.set(*row, *stream);
-    set_id(table.correlation, *row, event(rows.integer(columns.event)).stack);
-    set_id(table.graph_id, *row, rows.integer(columns.graph));
-    set_id(table.graph_node_id, *row, rows.integer(columns.node));
+    DeviceWork work;
+    work.process = place(rows.integer(columns.process), {}).process;
+    work.stream = rows.integer(columns.stream);
+    work.correlation = event(rows.integer(columns.event)).stack;
+    work.graph = rows.integer(columns.graph);
+    work.graph_node = rows.integer(columns.node);
+    set_work(table, *row, work);
     return row;
 }
 
@@ -48,12 +49,12 @@ void Reader::read_kernels() {
         auto row = device_row(table, rows, columns);
         if (!row) continue;
         auto gpu = device(rows.integer(agent));
-        if (gpu) table.device.set(*row, *gpu);
+        set_known(table.device, *row, gpu);
         auto of = symbols_.find(rows.integer(symbol).value_or(-1));
         StringId name = of == symbols_.end() ? kNoString : of->second.name;
-        if (name != kNoString) table.name.set(*row, name);
+        set_known(table.name, *row, name);
         if (of != symbols_.end() && of->second.registers) table.registers.set(*row, *of->second.registers);
-        if (auto bytes = rows.integer(local); bytes && *bytes >= 0) table.local_bytes.set(*row, *bytes);
+        set_count(table.local_bytes, *row, rows.integer(local));
         auto bytes = rows.integer(shared);
         if (bytes && *bytes >= 0) table.shared_bytes.set(*row, *bytes);
         amd::Extent extents[3];
@@ -84,9 +85,9 @@ void Reader::read_copies() {
         ++copies_;
         auto source = rows.integer(from), target = rows.integer(to);
         bool reads = is_gpu(source), writes = is_gpu(target);
-        if (auto gpu = device(writes && !reads ? target : source)) table.device.set(*row, *gpu);
+        set_known(table.device, *row, device(writes && !reads ? target : source));
         if (source && target) amd::put_copy_ends(batch_, *row, reads, writes, reads && writes && source != target);
-        if (auto bytes = rows.integer(size); bytes && *bytes >= 0) table.bytes.set(*row, *bytes);
+        set_count(table.bytes, *row, rows.integer(size));
     }
 }
 

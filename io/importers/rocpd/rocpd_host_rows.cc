@@ -4,7 +4,7 @@
 #include "core/model/build/submission.h"
 #include "io/importers/amd_rows.h"
 #include "io/importers/rocpd/rocpd_reader.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::rocpd {
 // Sets name and domain of a range: the text of the annotation, otherwise the name of the region.
@@ -12,7 +12,7 @@ void Reader::mark(Row row, std::optional<std::int64_t> event, StringId otherwise
     RangeTable& table = batch_.tables.range;
     auto message = event ? messages_.find(*event) : messages_.end();
     StringId name = message == messages_.end() ? otherwise : message->second;
-    if (name != kNoString) table.name.set(row, name);
+    set_known(table.name, row, name);
     if (!category.empty() && !category.starts_with("MARKER")) table.domain.set(row, batch_.intern(category));
 }
 
@@ -32,16 +32,16 @@ void Reader::read_regions() {
         if (api->second.empty()) {
             auto row = span_row(ranges, rows, start, end, batch_);
             if (!row) continue;
-            if (at.thread != kNoString) ranges.thread.set(*row, at.thread);
+            set_known(ranges.thread, *row, at.thread);
             mark(*row, rows.integer(id), called, strings_.text(about.category));
             continue;
         }
         auto row = span_row(calls, rows, start, end, batch_);
         if (!row) continue;
-        if (at.thread != kNoString) calls.thread.set(*row, at.thread);
-        if (at.process != kNoString) calls.process.set(*row, at.process);
+        set_known(calls.thread, *row, at.thread);
+        set_known(calls.process, *row, at.process);
         calls.api.set(*row, batch_.intern(api->second));
-        if (called != kNoString) calls.name.set(*row, called);
+        set_known(calls.name, *row, called);
         set_id(calls.correlation, *row, about.stack);
         if (submission_of(strings_.text(rows.integer(name))) == Submission::copy) ++copy_calls_;
     }
@@ -85,9 +85,9 @@ void Reader::read_samples() {
             if (counter == counters_.end()) continue;
             Row row = samples.add();
             samples.time.set(row, at->first);
-            if (auto gpu = device(counter->second.agent)) samples.device.set(row, *gpu);
+            set_known(samples.device, row, device(counter->second.agent));
             samples.metric.set(row, counter->second.name);
-            if (counter->second.unit != kNoString) samples.unit.set(row, counter->second.unit);
+            set_known(samples.unit, row, counter->second.unit);
             samples.value.set(row, value);
         }
     }

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "io/importers/amd_rows.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::rocpd {
 namespace {
@@ -104,7 +105,7 @@ void Reader::read_names() {
         auto [row, key] = places_.add_process(*system);
         processes_.emplace(*number, key);
         ProcessTable& table = batch_.tables.process;
-        if (auto text = processes.text(command); !text.empty()) table.command.set(row, batch_.intern(text));
+        set_text(batch_, table.command, row, processes.text(command));
         auto host = hosts.find(processes.integer(on).value_or(-1));
         if (host != hosts.end() && !host->second.empty()) table.host.set(row, batch_.intern(host->second));
     }

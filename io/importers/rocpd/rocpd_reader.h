@@ -15,6 +15,7 @@
 #include "core/base/result.h"
 #include "core/model/build/trace_builder.h"
 #include "io/importers/host_places.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/database.h"
 
 namespace gpuprof::inline importers::rocpd {
@@ -42,10 +43,7 @@ template <class Table>
 std::optional<Row> span_row(Table& table, Scan& rows, Scan::Field start, Scan::Field end, Batch& batch) {
     auto at = times_of(rows, start, end, batch);
     if (!at) return std::nullopt;
-    Row row = table.add();
-    table.start.set(row, at->first);
-    table.dur.set(row, span_between(at->first, at->second));
-    return row;
+    return add_span(table, at->first, span_between(at->first, at->second));
 }
 
 // The numbers of GPUs over all recordings of a file: a GPU keeps its number among the GPUs of its machine, unless

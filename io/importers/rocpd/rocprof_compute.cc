@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <charconv>
-
 #include "core/base/text/ascii.h"
 #include "io/importers/rocpd/rocpd_reader.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::rocpd {
 namespace {
@@ -69,7 +68,7 @@ private:
             std::string text(rows.text(system));
             if (number && parser.parse(text).get(facts) == simdjson::SUCCESS &&
                 facts["gpu_model"].get(model) == simdjson::SUCCESS)
-                models_[*number] = batch_.intern(model);
+                models_[*number] = model;
         }
     }
 
@@ -86,21 +85,12 @@ private:
             bool known = device && *device >= 0;
             if (known) table.device.set(*row, *device);
             if (kernel == kernels_.end()) continue;
-            if (kernel->second.name != kNoString) table.name.set(*row, kernel->second.name);
+            set_known(table.name, *row, kernel->second.name);
             ++kernel->second.dispatches;
             kernel->second.dur = table.dur.is_skipped() ? 0 : table.dur[*row];
             kernel->second.gpu = known ? device : std::nullopt;
-            if (known) add_device(*device, kernel->second.workload);
+            if (known) add_device(batch_, devices_, *device, "amd", models_[kernel->second.workload]);
         }
-    }
-
-    void add_device(std::int32_t number, std::int64_t workload) {
-        if (!devices_.insert(number).second) return;
-        DeviceTable& table = batch_.tables.device;
-        Row row = table.add();
-        table.device.set(row, number);
-        table.vendor.set(row, batch_.intern("amd"));
-        if (auto model = models_.find(workload); model != models_.end()) table.name.set(row, model->second);
     }
 
     void read_metrics() {
@@ -144,7 +134,7 @@ private:
             bool plain = lower.empty() || lower == "avg" || lower == "value";
             Row row = counters.add();
             counters.launch.set(row, launch_of(kernel->second));
-            if (known->second.section != kNoString) counters.section.set(row, known->second.section);
+            set_known(counters.section, row, known->second.section);
             counters.metric.set(
                 row, batch_.intern(plain ? known->second.name : fmt::format("{} ({})", known->second.name, statistic)));
             if (share)
@@ -162,8 +152,8 @@ private:
         Row row = table.add();
         kernel.launch = static_cast<std::int64_t>(row) + 1;
         table.launch.set(row, kernel.launch);
-        if (kernel.gpu) table.device.set(row, *kernel.gpu);
-        if (kernel.name != kNoString) table.name.set(row, kernel.name);
+        set_known(table.device, row, kernel.gpu);
+        set_known(table.name, row, kernel.name);
         if (kernel.dispatches == 1) table.dur.set(row, kernel.dur);
         table.kind.set(row, batch_.intern("kernel"));
         table.tool.set(row, batch_.intern("rocprof-compute"));
@@ -172,7 +162,7 @@ private:
 
     const Database& database_;
     Batch& batch_;
-    std::unordered_map<std::int64_t, StringId> models_;  // of GPUs, by workload
+    std::unordered_map<std::int64_t, std::string> models_;  // of GPUs, by workload
     std::unordered_map<std::int64_t, Kernel> kernels_;
     std::unordered_map<std::int64_t, Metric> metrics_;
     std::set<std::int32_t> devices_;

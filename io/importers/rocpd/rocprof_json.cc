@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,7 +12,7 @@
 #include "io/importers/amd_rows.h"
 #include "io/importers/formats.h"
 #include "io/importers/rocpd/rocpd_reader.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/json_document.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/torch/values.h"
@@ -35,10 +34,7 @@ std::optional<std::int64_t> handle(const JsonView& id) {
 std::optional<std::int64_t> address_of(const JsonView& value) {
     if (auto number = value.integer()) return number;
     std::string_view text = value.text();
-    if (!text.starts_with("0x")) return std::nullopt;
-    std::uint64_t address = 0;
-    auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), address, 16);
-    return error == std::errc{} ? std::optional(static_cast<std::int64_t>(address)) : std::nullopt;
+    return text.starts_with("0x") ? number_in<std::uint64_t>(text.substr(2), 16) : std::nullopt;
 }
 
 class JsonProcess {
@@ -104,8 +100,8 @@ private:
             return true;
         });
         ProcessTable& table = batch_.tables.process;
-        if (!command.empty()) table.command.set(row, batch_.intern(command));
-        if (!host_.empty()) table.host.set(row, batch_.intern(host_));
+        set_text(batch_, table.command, row, command);
+        set_text(batch_, table.host, row, host_);
         process_["strings"]["buffer_records"].each([&](const JsonView& kind) {
             RecordKind& known = kinds_.emplace_back();
             known.name = kind["kind"].text();
@@ -192,10 +188,17 @@ private:
             batch_.lose(start ? Loss::time_out_of_range : Loss::missing_field, "start_timestamp");
             return std::nullopt;
         }
-        Row row = table.add();
-        table.start.set(row, *start);
-        table.dur.set(row, span_between(*start, record["end_timestamp"].integer().value_or(*start)));
-        return row;
+        return add_span(table, *start, span_between(*start, record["end_timestamp"].integer().value_or(*start)));
+    }
+    DeviceWork work_of(const JsonView& record, std::optional<std::int64_t> stream, std::optional<std::int64_t> agent) {
+        DeviceWork work;
+        work.process = owner_;
+        work.device = device(agent);
+        work.stream = stream;
+        work.correlation = record["correlation_id"]["internal"].integer();
+        work.graph = record["graph_exec_id"].integer();
+        work.graph_node = record["graph_node_id"].integer();
+        return work;
     }
 
     void read_record(std::string_view list, const JsonView& record) {
@@ -213,24 +216,16 @@ private:
         auto row = span_row(table, record);
         if (!row) return;
         if (auto id = about["dispatch_id"].integer()) dispatches_.emplace(*id, *row);
-        table.process.set(*row, owner_);
         auto on = handle(stream);
         if (!on) on = handle(about["queue_id"]);
-        if (on) table.stream.set(*row, *on);
-        if (auto gpu = device(handle(about["agent_id"]))) table.device.set(*row, *gpu);
-        set_id(table.correlation, *row, record["correlation_id"]["internal"].integer());
-        set_id(table.graph_id, *row, record["graph_exec_id"].integer());
-        set_id(table.graph_node_id, *row, record["graph_node_id"].integer());
+        set_work(table, *row, work_of(record, on, handle(about["agent_id"])));
         auto symbol = symbols_.find(about["kernel_id"].integer().value_or(-1));
         if (symbol != symbols_.end()) {
             table.name.set(*row, symbol->second.name);
-            if (auto registers = symbol->second.registers; registers && *registers >= 0 && *registers <= INT32_MAX)
-                table.registers.set(*row, static_cast<std::int32_t>(*registers));
+            set_small(table.registers, *row, symbol->second.registers);
         }
-        if (auto bytes = about["private_segment_size"].integer(); bytes && *bytes >= 0)
-            table.local_bytes.set(*row, *bytes);
-        if (auto bytes = about["group_segment_size"].integer(); bytes && *bytes >= 0)
-            table.shared_bytes.set(*row, *bytes);
+        set_count(table.local_bytes, *row, about["private_segment_size"].integer());
+        set_count(table.shared_bytes, *row, about["group_segment_size"].integer());
         JsonView grid = about["grid_size"], block = about["workgroup_size"];
         amd::put_shape(table, *row,
                        {{grid["x"].integer(), block["x"].integer()},
@@ -243,14 +238,11 @@ private:
         auto row = span_row(table, record);
         if (!row) return;
         ++copies_;
-        table.process.set(*row, owner_);
-        if (auto stream = handle(record["stream_id"])) table.stream.set(*row, *stream);
-        set_id(table.correlation, *row, record["correlation_id"]["internal"].integer());
         auto source = handle(record["src_agent_id"]), target = handle(record["dst_agent_id"]);
         bool reads = is_gpu(source), writes = is_gpu(target);
-        if (auto gpu = device(writes && !reads ? target : source)) table.device.set(*row, *gpu);
+        set_work(table, *row, work_of(record, handle(record["stream_id"]), writes && !reads ? target : source));
         if (source && target) amd::put_copy_ends(batch_, *row, reads, writes, reads && writes && source != target);
-        if (auto bytes = record["bytes"].integer(); bytes && *bytes >= 0) table.bytes.set(*row, *bytes);
+        set_count(table.bytes, *row, record["bytes"].integer());
     }
 
     void allocation(const JsonView& record) {
@@ -267,7 +259,7 @@ private:
         RangeTable& table = batch_.tables.range;
         auto row = span_row(table, record);
         if (!row) return;
-        if (StringId at = thread(record); at != kNoString) table.thread.set(*row, at);
+        set_known(table.thread, *row, thread(record));
         auto message = messages_.find(record["correlation_id"]["internal"].integer().value_or(-1));
         bool told = message != messages_.end() && !message->second.empty();
         table.name.set(*row, batch_.intern(told ? message->second : operation_of(record)));
@@ -278,11 +270,11 @@ private:
         auto row = span_row(table, record);
         if (!row) return;
         table.process.set(*row, owner_);
-        if (StringId at = thread(record); at != kNoString) table.thread.set(*row, at);
+        set_known(table.thread, *row, thread(record));
         const RecordKind* kind = kind_of(record);
         table.api.set(*row, batch_.intern(kind != nullptr ? kind->api : list.substr(0, list.find('_'))));
         std::string_view name = operation_of(record);
-        if (!name.empty()) table.name.set(*row, batch_.intern(name));
+        set_text(batch_, table.name, *row, name);
         set_id(table.correlation, *row, record["correlation_id"]["internal"].integer());
         copy_calls_ += submission_of(name) == Submission::copy;
     }

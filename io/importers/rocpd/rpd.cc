@@ -2,12 +2,11 @@
 // A call may submit hundreds: the kernels of a graph have the type Task.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <unordered_set>
 
-#include "core/base/text/ascii.h"
+#include "io/importers/amd_rows.h"
 #include "io/importers/rocpd/rocpd_reader.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::rocpd {
 namespace {
@@ -28,7 +27,7 @@ public:
 
 private:
     struct LaunchShape {
-        std::int32_t grid[3] = {}, block[3] = {};
+        amd::Extent extents[3];
         std::optional<std::int64_t> shared, local;
     };
 
@@ -55,9 +54,9 @@ private:
             std::string_view called = strings_.text(rows.integer(name));
             if (called == "UserMarker") {
                 auto row = span_row(ranges, rows, start, end, batch_);
-                if (row && at != kNoString) ranges.thread.set(*row, at);
-                if (StringId known = strings_.id(rows.integer(text), batch_); row && known != kNoString)
-                    ranges.name.set(*row, known);
+                if (!row) continue;
+                set_known(ranges.thread, *row, at);
+                set_known(ranges.name, *row, strings_.id(rows.integer(text), batch_));
                 continue;
             }
             auto row = span_row(calls, rows, start, end, batch_);
@@ -65,14 +64,11 @@ private:
             auto number = rows.integer(id);
             if (called == "hipExtModuleLaunchKernel" || called == "hipHccModuleLaunchKernel")
                 if (number) in_items_.insert(*number);
-            if (process != kNoString) {
-                calls.process.set(*row, process);
-                if (number) process_of_.emplace(*number, process);
-            }
-            if (at != kNoString) calls.thread.set(*row, at);
+            set_known(calls.process, *row, process);
+            if (process != kNoString && number) process_of_.emplace(*number, process);
+            set_known(calls.thread, *row, at);
             calls.api.set(*row, hip);
-            if (StringId known = strings_.id(rows.integer(name), batch_); known != kNoString)
-                calls.name.set(*row, known);
+            set_known(calls.name, *row, strings_.id(rows.integer(name), batch_));
             set_id(calls.correlation, *row, number);
         }
     }
@@ -89,11 +85,10 @@ private:
             if (!id) continue;
             LaunchShape& shape = shapes_[*id];
             for (int i = 0; i < 3; ++i) {
-                auto grid = rows.narrow(dimensions[i].first), block = rows.narrow(dimensions[i].second);
-                if (!grid || !block || *grid <= 0 || *block <= 0) continue;
-                bool items = in_items_.contains(*id);
-                shape.grid[i] = items ? (*grid - 1) / *block + 1 : *grid;
-                shape.block[i] = *block;
+                std::optional<std::int64_t> grid = rows.narrow(dimensions[i].first),
+                                            block = rows.narrow(dimensions[i].second);
+                if (grid && block && !in_items_.contains(*id)) *grid *= *block;
+                shape.extents[i] = {grid, block};
             }
             shape.shared = rows.integer(shared);
             shape.local = rows.integer(local);
@@ -107,19 +102,13 @@ private:
 
     template <class Table>
     Row device_row(Table& table, Scan& rows, Row row, std::int64_t call) {
-        if (auto gpu = rows.narrow(gpu_); gpu && *gpu >= 0) {
-            table.device.set(row, *gpu);
-            if (devices_.insert(*gpu).second) {
-                DeviceTable& device = batch_.tables.device;
-                Row at = device.add();
-                device.device.set(at, *gpu);
-                device.vendor.set(at, batch_.intern("amd"));
-            }
-        }
-        if (auto queue = rows.integer(queue_)) table.stream.set(row, *queue);
-        auto process = process_of_.find(call);
-        if (process != process_of_.end()) table.process.set(row, process->second);
-        set_id(table.correlation, row, call);
+        DeviceWork work;
+        if (auto gpu = rows.narrow(gpu_); gpu && *gpu >= 0) work.device = gpu;
+        if (work.device) add_device(batch_, devices_, *work.device, "amd");
+        work.stream = rows.integer(queue_);
+        if (auto process = process_of_.find(call); process != process_of_.end()) work.process = process->second;
+        work.correlation = call;
+        set_work(table, row, work);
         return row;
     }
 
@@ -151,18 +140,12 @@ private:
 
     void kernel(Row row, std::int64_t call, std::optional<std::int64_t> name) {
         KernelTable& table = batch_.tables.kernel;
-        if (StringId known = strings_.id(name, batch_); known != kNoString) table.name.set(row, known);
+        set_known(table.name, row, strings_.id(name, batch_));
         auto shape = shapes_.find(call);
         if (shape == shapes_.end()) return;
-        Column<std::int32_t>* const grid[] = {&table.grid_x, &table.grid_y, &table.grid_z};
-        Column<std::int32_t>* const block[] = {&table.block_x, &table.block_y, &table.block_z};
-        for (int i = 0; i < 3; ++i) {
-            if (shape->second.grid[i] == 0) continue;
-            grid[i]->set(row, shape->second.grid[i]);
-            block[i]->set(row, shape->second.block[i]);
-        }
-        if (auto bytes = shape->second.shared; bytes && *bytes >= 0) table.shared_bytes.set(row, *bytes);
-        if (auto bytes = shape->second.local; bytes && *bytes >= 0) table.local_bytes.set(row, *bytes);
+        amd::put_shape(table, row, shape->second.extents);
+        set_count(table.shared_bytes, row, shape->second.shared);
+        set_count(table.local_bytes, row, shape->second.local);
     }
 
     void copy(Row row, std::int64_t call, std::string_view kind) {
@@ -184,23 +167,21 @@ private:
         while (rows.next()) {
             auto at = times_of(rows, start, start, batch_);
             std::string_view name = rows.text(metric), text = rows.text(value);
-            double number = 0;
-            auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            auto number = number_in<double>(text);
             if (!at) continue;
-            if (error != std::errc{}) {
+            if (!number) {
                 batch_.lose(Loss::bad_number, "rocpd_monitor");
                 continue;
             }
-            std::string shown(name);
             bool clock = false;
             for (auto [theirs, ours] : kClocks)
-                if (shown == theirs) shown = ours, clock = true;
+                if (name == theirs) name = ours, clock = true;
             Row row = table.add();
             table.time.set(row, at->first);
             if (auto gpu = rows.narrow(device); gpu && rows.text(type) == "gpu") table.device.set(row, *gpu);
-            table.metric.set(row, batch_.intern(shown));
+            table.metric.set(row, batch_.intern(name));
             if (clock) table.unit.set(row, batch_.intern("MHz"));
-            table.value.set(row, number);
+            table.value.set(row, *number);
         }
     }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "io/importers/row_values.h"
 #include "io/smi/smi_cells.h"
 
 namespace gpuprof::inline importers::smi_log {
@@ -231,10 +232,10 @@ void Log::sample(const Moment& at, const LogColumn& column, const std::string& c
     if (!value) return;
     SampleTable& table = batch_.tables.sample;
     Row row = table.add();
-    if (at.time) table.time.set(row, *at.time);
+    set_known(table.time, row, at.time);
     if (at.device >= 0) table.device.set(row, at.device);
     table.metric.set(row, batch_.intern(name));
-    if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
+    set_text(batch_, table.unit, row, unit);
     table.value.set(row, *value);
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/schema/metrics.h"
 #include "core/schema/plausible.h"
+#include "io/importers/row_values.h"
 #include "io/smi/smi_cells.h"
 
 namespace gpuprof::inline importers::smi_log {
@@ -173,10 +174,10 @@ private:
     void add(std::string_view metric, std::string_view unit, double value) {
         SampleTable& table = batch_.tables.sample;
         Row row = table.add();
-        if (time_) table.time.set(row, *time_);
+        set_known(table.time, row, time_);
         table.device.set(row, device_);
         table.metric.set(row, batch_.intern(metric));
-        if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
+        set_text(batch_, table.unit, row, unit);
         table.value.set(row, value);
     }
 

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "core/base/files/sqlite_descriptor.h"
+#include "core/base/large_block.h"
 #include "io/importers/source/memory_limit.h"
 
 namespace gpuprof::inline importers {
@@ -80,10 +81,16 @@ std::string quoted_identifier(std::string_view name) {
     return text + '"';
 }
 
-Error unreadable(std::string_view file, sqlite3* database) {
-    throw_if_short_of_memory(database);
-    return {ExitCode::unreadable,
-            fmt::format("cannot read {}: not a valid SQLite database: {}", file, sqlite3_errmsg(database))};
+Error unreadable(std::string_view file, std::string_view why) {
+    return {ExitCode::unreadable, fmt::format("cannot read {}: not a valid SQLite database: {}", file, why)};
+}
+
+// More than the list of a file's tables takes.
+bool has_memory() {
+    constexpr std::size_t kEnough = std::size_t{16} << 20;
+    void* probe = grow_large_block(nullptr, kEnough);
+    free_large_block(probe);
+    return probe != nullptr;
 }
 
 }  // namespace
@@ -109,7 +116,8 @@ Result<Database> Database::open(Source& source) {
     int code = open_sqlite(database.database_, fmt::format("file:{}?immutable=1", path),
                            SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, sqlite_by_descriptor());
     sqlite3* handle = database.handle();
-    if (code != SQLITE_OK) return unreadable(source.name(), handle);
+    if (code == SQLITE_NOMEM) throw std::bad_alloc();
+    if (code != SQLITE_OK) return unreadable(source.name(), sqlite3_errmsg(handle));
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -140,19 +148,28 @@ Status Database::list_tables(const std::string& name) {
         if (!argument.empty()) rows.bind(1, argument);
         while (rows.next())
             if (const char* text = rows.text(0)) take(text);
-        if (rows.code() == SQLITE_NOMEM) throw std::bad_alloc();
-        return rows.code() == SQLITE_OK;
+        return rows.code();
     };
-    bool listed = all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", "",
-                      [&](const char* table) { columns_[table]; }) &&
-                  all("SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND rootpage = 0)", "",
-                      [&](const char* view) { computed_.insert(view); });
-    if (!listed) return unreadable(name, handle());
+    auto list = [&] {
+        int code = all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", "",
+                       [&](const char* table) { columns_[table]; });
+        if (code != SQLITE_OK) return code;
+        return all("SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND rootpage = 0)", "",
+                   [&](const char* view) { computed_.insert(view); });
+    };
+    // SQLite also says that memory is short when a damaged file has a value larger than anything it allocates.
+    int listed = list();
+    if (listed == SQLITE_NOMEM) listed = list();
+    if (listed == SQLITE_NOMEM && has_memory()) return unreadable(name, "a value is larger than the file");
+    if (listed == SQLITE_NOMEM) throw std::bad_alloc();
+    if (listed != SQLITE_OK) return unreadable(name, sqlite3_errmsg(handle()));
     // Generated columns (hidden 2 and 3) would evaluate the file's own expressions.
-    for (auto& [table, columns] : columns_)
-        if (!all("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0", table,
-                 [&columns = columns](const char* column) { columns.insert(column); }))
-            unlisted_.emplace(table, sqlite3_errmsg(handle()));
+    for (auto& [table, columns] : columns_) {
+        int code = all("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0", table,
+                       [&columns = columns](const char* column) { columns.insert(column); });
+        if (code == SQLITE_NOMEM) throw std::bad_alloc();
+        if (code != SQLITE_OK) unlisted_.emplace(table, sqlite3_errmsg(handle()));
+    }
     return {};
 }
 

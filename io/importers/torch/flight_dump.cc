@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/text/rank_list.h"
+#include "io/importers/row_values.h"
 #include "io/importers/torch/values.h"
 
 namespace gpuprof::inline importers::torch {
@@ -170,8 +171,8 @@ private:
     void put_group(Row row, const View& entry) {
         CollectiveTable& table = batch_.tables.collective;
         auto [name, description] = group_texts(entry);
-        if (!name.empty()) table.group.set(row, batch_.intern(name));
-        if (!description.empty()) table.group_description.set(row, batch_.intern(description));
+        set_text(batch_, table.group, row, name);
+        set_text(batch_, table.group_description, row, description);
         auto known = groups_.find(name);
         if (known == groups_.end()) return;
         table.ranks.set(row, batch_.intern(known->second.text));
@@ -214,8 +215,8 @@ private:
 
     void put_message(Row row, const View& entry) {
         CollectiveTable& table = batch_.tables.collective;
-        if (auto elements = elements_of(entry["input_sizes"])) table.in_elements.set(row, *elements);
-        if (auto elements = elements_of(entry["output_sizes"])) table.out_elements.set(row, *elements);
+        set_known(table.in_elements, row, elements_of(entry["input_sizes"]));
+        set_known(table.out_elements, row, elements_of(entry["output_sizes"]));
         std::string_view type;
         for (std::string_view key : {"input_dtypes", "output_dtypes"})
             if (type.empty())
@@ -223,7 +224,7 @@ private:
                     type = name_of(first);
                     return false;
                 });
-        if (!type.empty()) table.type.set(row, batch_.intern(type));
+        set_text(batch_, table.type, row, type);
     }
 
     // Gloo's entries stay scheduled: they are retired when their work has ended, and when it begins is not recorded.
@@ -234,7 +235,7 @@ private:
 
     void put_state(Row row, const View& entry, std::string_view state) {
         CollectiveTable& table = batch_.tables.collective;
-        if (!state.empty()) table.state.set(row, batch_.intern(state));
+        set_text(batch_, table.state, row, state);
         // JSON writes 0 for an unknown time.
         auto put_time = [&](Column<TimeNs>& column, std::string_view key) {
             std::optional<std::int64_t> time = entry[key].integer();
@@ -257,7 +258,7 @@ private:
         auto known = identity ? stacks_.find(*identity) : stacks_.end();
         StringId stack = known != stacks_.end() ? known->second : make_stack(frames);
         if (identity) stacks_.try_emplace(*identity, stack);
-        if (stack != kNoString) batch_.tables.collective.stack.set(row, stack);
+        set_known(batch_.tables.collective.stack, row, stack);
     }
     StringId make_stack(const View& frames) {
         std::optional<std::string> text = stack_text(frames, stack_room_);

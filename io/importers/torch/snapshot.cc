@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "core/base/files/sink.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/torch/values.h"
 
@@ -98,18 +99,18 @@ void Snapshot::read_block(const PickleValue& segment, const PickleValue& block, 
     auto device = Pickle::integer(pickle_.find(segment, "device"));
     bool known_device = device && *device >= 0 && *device < 4096;
     if (known_device) table.device.set(row, static_cast<std::int32_t>(*device));
-    if (auto value = Pickle::integer(pickle_.find(segment, "address"))) table.segment.set(row, *value);
+    set_known(table.segment, row, Pickle::integer(pickle_.find(segment, "address")));
     table.segment_bytes.set(row, pickle_.find(segment, "total_size").bits);
     table.address.set(row, address);
     table.bytes.set(row, size.bits);
     if (state != "inactive" && is_bytes(asked)) table.requested_bytes.set(row, asked.bits);
-    if (!state.empty()) table.state.set(row, batch_.intern(state));
-    if (auto value = Pickle::integer(pickle_.find(segment, "stream"))) table.stream.set(row, *value);
+    set_text(batch_, table.state, row, state);
+    set_known(table.stream, row, Pickle::integer(pickle_.find(segment, "stream")));
     PickleValue frames = pickle_.find(block, "frames");
     // Before PyTorch 2.1: under the first entry of the block's own history.
     if (auto history = pickle_.items(pickle_.find(block, "history")); !history.empty() && pickle_.items(frames).empty())
         frames = pickle_.find(history[0], "frames");
-    if (StringId stack = stack_of(frames); stack != kNoString) table.stack.set(row, stack);
+    set_known(table.stack, row, stack_of(frames));
     if (known_device && state == "active_allocated") {
         Live& live = live_[static_cast<std::int32_t>(*device)];
         live.allocated += size.bits;
@@ -208,9 +209,9 @@ Row Snapshot::write_event(std::int32_t device, const PickleValue& entry) {
     if (time && *time > 0 && *time < kMaxTime_us) table.time.set(row, *time * 1000);
     table.device_type.set(row, kCuda);
     table.device.set(row, device);
-    if (auto address = Pickle::integer(pickle_.find(entry, "addr"))) table.address.set(row, *address);
-    if (auto stream = Pickle::integer(pickle_.find(entry, "stream"))) table.stream.set(row, *stream);
-    if (StringId stack = stack_of(pickle_.find(entry, "frames")); stack != kNoString) table.stack.set(row, stack);
+    set_known(table.address, row, Pickle::integer(pickle_.find(entry, "addr")));
+    set_known(table.stream, row, Pickle::integer(pickle_.find(entry, "stream")));
+    set_known(table.stack, row, stack_of(pickle_.find(entry, "frames")));
     const std::pair<std::string_view, Column<StringId>*> texts[] = {{"user_metadata", &table.user_metadata},
                                                                     {"compile_context", &table.compile_context}};
     for (auto [key, column] : texts) {

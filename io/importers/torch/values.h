@@ -60,11 +60,12 @@ private:
     PickleValue value_;
 };
 
+// What looks into simdjson's values is not inline: it is long, and readers are full of it.
 class JsonView {
 public:
     explicit JsonView(simdjson::dom::element value) : value_(value) {}
 
-    JsonView operator[](std::string_view key) const {
+    [[gnu::noinline]] JsonView operator[](std::string_view key) const {
         simdjson::dom::element found;
         return value_ && (*value_)[key].get(found) == simdjson::SUCCESS ? JsonView(found) : JsonView();
     }
@@ -100,7 +101,7 @@ public:
 private:
     JsonView() = default;
     template <class T>
-    std::optional<T> get() const {
+    [[gnu::noinline]] std::optional<T> get() const {
         T found{};
         return value_ && value_->get(found) == simdjson::SUCCESS ? std::optional<T>(found) : std::nullopt;
     }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "io/importers/formats.h"
+#include "io/importers/row_values.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/source/protobuf.h"
 #include "io/importers/source/read_all.h"
@@ -179,8 +180,8 @@ private:
         std::string_view vendor = plane.text("device_vendor");
         if (vendor == "Nvidia" || vendor == "AMD")
             table.vendor.set(row, batch_.intern(vendor == "AMD" ? "amd" : "nvidia"));
-        if (auto name = plane.text("gpu_device_name"); !name.empty()) table.name.set(row, batch_.intern(name));
-        if (auto bytes = plane.number("memory_size")) table.memory_bytes.set(row, *bytes);
+        set_text(batch_, table.name, row, plane.text("gpu_device_name"));
+        set_known(table.memory_bytes, row, plane.number("memory_size"));
         const std::pair<std::string_view, Column<std::int32_t>*> narrow[] = {
             {"core_count", &table.sms}, {"compute_cap_major", &table.cc_major}, {"compute_cap_minor", &table.cc_minor}};
         for (auto [name, column] : narrow)

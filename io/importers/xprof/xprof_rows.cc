@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "core/base/text/ascii.h"
-#include "io/importers/row_ids.h"
+#include "io/importers/row_values.h"
 
 namespace gpuprof::inline importers::xprof {
 namespace {
@@ -60,14 +60,6 @@ std::string python_name(std::string_view name) {
     return fmt::format("{}({}):{}", name.substr(0, colon + 3), name.substr(line, space - line), name.substr(space));
 }
 
-template <class Table>
-Row span_row(Table& table, const Event& event) {
-    Row row = table.add();
-    table.start.set(row, event.start);
-    table.dur.set(row, event.dur);
-    return row;
-}
-
 }  // namespace
 
 const Stat* Event::find(std::string_view wanted) const {
@@ -103,7 +95,7 @@ StringId Rows::process(std::int64_t pid, std::string_view host) {
     Row row = table.add();
     table.key.set(row, key);
     table.pid.set(row, pid);
-    if (!host.empty()) table.host.set(row, batch_.intern(host));
+    set_text(batch_, table.host, row, host);
     return key;
 }
 
@@ -119,30 +111,32 @@ Line Rows::line(std::string_view name, std::int64_t id, std::optional<std::int32
     Row row = table.add();
     line.thread = batch_.intern(fmt::format("{}/{}", process == kNoString ? "" : batch_.strings[process], id));
     table.key.set(row, line.thread);
-    if (process != kNoString) table.process.set(row, process);
+    set_known(table.process, row, process);
     table.tid.set(row, id);
-    if (!name.empty()) table.name.set(row, batch_.intern(name));
+    set_text(batch_, table.name, row, name);
     return line;
 }
 
 template <class Table>
 Row Rows::device_row(Table& table, const Line& line, const Event& event) {
-    Row row = span_row(table, event);
-    if (line.process != kNoString) table.process.set(row, line.process);
-    if (line.device) table.device.set(row, *line.device);
-    if (line.stream) table.stream.set(row, *line.stream);
+    Row row = add_span(table, event.start, event.dur);
+    DeviceWork work;
+    work.process = line.process;
+    work.device = line.device;
+    work.stream = line.stream;
     if (auto id = event.number("context_id"); id && *id == static_cast<std::int32_t>(*id))
-        table.context.set(row, static_cast<std::int32_t>(*id));
-    set_id(table.correlation, row, event.number("correlation_id"));
-    set_id(table.graph_id, row, event.number("cuda_graph_id"));
-    set_id(table.graph_node_id, row, event.number("cuda_graph_node_id"));
+        work.context = static_cast<std::int32_t>(*id);
+    work.correlation = event.number("correlation_id");
+    work.graph = event.number("cuda_graph_id");
+    work.graph_node = event.number("cuda_graph_node_id");
+    set_work(table, row, work);
     return row;
 }
 
 template <class Table>
 Row Rows::host_row(Table& table, const Line& line, const Event& event) {
-    Row row = span_row(table, event);
-    if (line.thread != kNoString) table.thread.set(row, line.thread);
+    Row row = add_span(table, event.start, event.dur);
+    set_known(table.thread, row, line.thread);
     return row;
 }
 
@@ -159,9 +153,9 @@ void Rows::origin(Row row, const Event& event) {
             hlo = made->name;
             if (!made->op.empty()) op = made->op;
         }
-    if (!op.empty()) table.framework_op.set(row, batch_.intern(op));
-    if (!hlo.empty()) table.hlo_op.set(row, batch_.intern(hlo));
-    if (!module.empty()) table.hlo_module.set(row, batch_.intern(module));
+    set_text(batch_, table.framework_op, row, op);
+    set_text(batch_, table.hlo_op, row, hlo);
+    set_text(batch_, table.hlo_module, row, module);
 }
 
 void Rows::kernel(const Line& line, const Event& event) {
@@ -172,22 +166,26 @@ void Rows::kernel(const Line& line, const Event& event) {
     std::string_view details = event.text("kernel_details");
     set_shape(row, detail(details, "grid"), table.grid_x, table.grid_y, table.grid_z);
     set_shape(row, detail(details, "block"), table.block_x, table.block_y, table.block_z);
-    if (auto registers = integer_in<std::int32_t>(detail(details, "regs"))) table.registers.set(row, *registers);
+    set_known(table.registers, row, integer_in<std::int32_t>(detail(details, "regs")));
     auto fixed = integer_in<std::int32_t>(detail(details, "static_shared")),
          dynamic = integer_in<std::int32_t>(detail(details, "dynamic_shared"));
-    if (fixed || dynamic) table.shared_bytes.set(row, std::int64_t{fixed.value_or(0)} + dynamic.value_or(0));
+    if (fixed || dynamic)
+        table.shared_bytes.set(row, std::int64_t{fixed.value_or(0)} + dynamic.value_or(0));
+    else
+        set_count(table.shared_bytes, row, integer_in(detail(details, "group_mem")));  // of AMD's GPUs
+    set_count(table.local_bytes, row, integer_in(detail(details, "private_mem")));
 }
 
 void Rows::copy(const Line& line, const Event& event) {
     MemcpyTable& table = batch_.tables.memcpy;
     Row row = device_row(table, line, event);
     std::string_view details = event.text("memcpy_details");
-    if (std::string_view kind = copy_kind(event.name); !kind.empty()) table.kind.set(row, batch_.intern(kind));
-    if (std::string_view from = detail(details, "kind_src"); !from.empty()) table.src.set(row, batch_.intern(from));
-    if (std::string_view to = detail(details, "kind_dst"); !to.empty()) table.dst.set(row, batch_.intern(to));
+    set_text(batch_, table.kind, row, copy_kind(event.name));
+    set_text(batch_, table.src, row, detail(details, "kind_src"));
+    set_text(batch_, table.dst, row, detail(details, "kind_dst"));
     auto bytes = integer_in(detail(details, "size"));
     if (!bytes) bytes = integer_in(detail(details, "num_bytes"));
-    if (bytes) table.bytes.set(row, *bytes);
+    set_known(table.bytes, row, bytes);
 }
 
 void Rows::fill(const Line& line, const Event& event) {
@@ -195,15 +193,15 @@ void Rows::fill(const Line& line, const Event& event) {
     Row row = device_row(table, line, event);
     const Stat* stat = event.find("memset_details");
     std::string_view details = stat != nullptr ? stat->text : event.text("Memset_details");
-    if (std::string_view kind = detail(details, "kind"); !kind.empty()) table.kind.set(row, batch_.intern(kind));
-    if (auto bytes = integer_in(detail(details, "num_bytes"))) table.bytes.set(row, *bytes);
+    set_text(batch_, table.kind, row, detail(details, "kind"));
+    set_known(table.bytes, row, integer_in(detail(details, "num_bytes")));
 }
 
 // XLA names a call after the work it submitted; the function family of the driver API then replaces the name.
 void Rows::call(const Line& line, const Event& event) {
     ApiCallTable& table = batch_.tables.api_call;
     Row row = host_row(table, line, event);
-    if (line.process != kNoString) table.process.set(row, line.process);
+    set_known(table.process, row, line.process);
     std::string_view name = event.name.substr(0, event.name.find(" ("));
     bool hip = name.starts_with("hip");
     table.api.set(row, batch_.intern(hip ? "hip" : "driver"));
@@ -230,18 +228,18 @@ void Rows::allocation(const Line& line, const Event& event, bool release) {
     MemoryEventTable& table = batch_.tables.memory_event;
     Row row = table.add();
     table.time.set(row, event.start);
-    if (line.thread != kNoString) table.thread.set(row, line.thread);
+    set_known(table.thread, row, line.thread);
     table.device_type.set(row, device ? kCuda : kCpu);
-    if (device) table.device.set(row, *device);
-    if (auto address = event.number("addr")) table.address.set(row, *address);
+    set_known(table.device, row, device);
+    set_known(table.address, row, event.number("addr"));
     table.bytes.set(row, release ? -*bytes : *bytes);
-    if (auto total = event.number("bytes_allocated")) table.total_allocated.set(row, *total);
+    set_known(table.total_allocated, row, event.number("bytes_allocated"));
 }
 
 void Rows::add(const Line& line, const Event& event) {
     Tables& tables = batch_.tables;
     if (line.device && !line.stream) {
-        Row row = span_row(tables.device_range, event);
+        Row row = add_span(tables.device_range, event.start, event.dur);
         tables.device_range.device.set(row, *line.device);
         return tables.device_range.name.set(row, batch_.intern(event.name));
     }

@@ -6,6 +6,7 @@ import re
 import sqlite3
 import struct
 import subprocess
+import tarfile
 import time
 from collections import Counter
 from contextlib import closing
@@ -418,3 +419,11 @@ def wait_for(happened):
     while not happened():
         assert time.monotonic() < ends
         time.sleep(0.005)
+
+
+def test_a_value_larger_than_the_file(program, tmp_path):
+    """SQLite says of such damage that memory is short."""
+    with tarfile.open(FIXTURES.parent / "fuzz/corpus/nsys.tar.xz") as seeds:
+        (tmp_path / "a.sqlite").write_bytes(seeds.extractfile("nsys/huge_value.sqlite").read())
+    outcome = program.run("report", tmp_path / "a.sqlite")
+    assert outcome.status == 3 and "not a valid SQLite database: a value is larger than the file" in outcome.errors[0]

@@ -76,6 +76,18 @@ def test_wprof(program, tmp_path):
     assert numbers(tables["api_call"], "name", "dur", "thread", "api", "correlation") == [("cudaLaunchKernel", 100, "446/447", "runtime", 17)]
 
 
+def test_what_a_slice_tells_twice(program, tmp_path):
+    """A value that is written again, under another name, moves nothing of the rows that follow."""
+    trace = wprof()
+    trace.slice(1007, 700, 800, "twice", "CUDA_KERNEL", grid_x=3, grid="(4,5,6)", block_x=32, block="(64,1,1)", device_id=1)
+    trace.slice(1007, 900, 950, "after", "CUDA_KERNEL", grid_x=8, block_x=16, device_id=1)
+    trace.slice(1007, 1_000, 1_010, "twice", "CUDA_MEMCPY", bytes=128, byte_cnt=256, copy_bytes=512, device_id=1)
+    trace.slice(1007, 1_100, 1_110, "after", "CUDA_MEMCPY", byte_cnt=32, device_id=1)
+    tables = tables_of(program, write(tmp_path, trace))
+    assert numbers(tables["kernel"], "start", "grid_x", "grid_y", "block_x") == [(5_000_300, 10, 1, 256), (5_000_700, 3, 5, 32), (5_000_900, 8, None, 16)]
+    assert numbers(tables["memcpy"], "start", "bytes") == [(5_000_500, 64), (5_001_000, 128), (5_001_100, 32)]
+
+
 def test_proton(program, tmp_path):
     file = write(tmp_path, proton())
     tables = tables_of(program, file)

@@ -83,6 +83,32 @@ def test_rpd(program, tmp_path):
     assert [(row["metric"], row["unit"], float(row["value"])) for row in tables["sample"]] == [("clock.sm", "MHz", 1700.0)]
 
 
+def changed(file, *statements):
+    with closing(sqlite3.connect(file)) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+    return file
+
+
+def test_large_launches(program, tmp_path):
+    """32 bits of work-items, and blocks whose work-items need more than 32 bits."""
+    with closing(sqlite3.connect(rocpd(tmp_path / "a.db"))) as database:
+        ((table,),) = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_kernel_dispatch%'").fetchall()
+    file = changed(tmp_path / "a.db", f"UPDATE {table} SET grid_size_x = 4294967295, workgroup_size_x = 256")
+    assert {(row["grid_x"], row["block_x"]) for row in tables_of(program, file)["kernel"]} == {("16777216", "256")}
+    file = changed(rpd(tmp_path / "a.rpd"), "UPDATE rocpd_kernelapi SET gridX = 16777216, workgroupX = 1024")
+    shapes = {(row["name"], row["grid_x"], row["block_x"]) for row in tables_of(program, file)["kernel"] if row.get("grid_x")}
+    assert shapes == {("gemm", "16777216", "1024"), ("add", "16384", "1024")}  # the grid of the second is in work-items
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "-infinity", "1e999", "n/a"])
+def test_clocks_that_are_no_numbers(program, tmp_path, value):
+    file = changed(rpd(tmp_path / "a.rpd"), f"UPDATE rocpd_monitor SET value = '{value}'")
+    assert tables_of(program, file).get("sample", []) == []
+    assert losses(program, file)["bad_number"] == 1
+
+
 def test_cut_files(program, tmp_path):
     """Any beginning of a file gives rows with their losses or an error."""
     whole = rocpd(tmp_path / "a.db").read_bytes()

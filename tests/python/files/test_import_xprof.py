@@ -105,6 +105,19 @@ def test_kernels(space, began, tables):
     assert len(tables["kernel"]) == 570
 
 
+def test_memory_of_kernels_on_amd(program, space, tmp_path):
+    """ROCm's tracer has words of its own for the memory of a group and of a thread."""
+    changed = XSpace()
+    changed.CopyFrom(space)
+    (plane,) = [plane for plane in changed.planes if plane.name == DEVICE]
+    for entry in plane.stat_metadata:
+        if entry.value.name.startswith("regs:"):
+            entry.value.name = " grid:16,16,2 block:256,1,1 private_mem:168 group_mem:30240 occ_pct:0"
+    (tmp_path / "amd.xplane.pb").write_bytes(changed.SerializeToString())
+    kernels = tables_of(program, tmp_path / "amd.xplane.pb")["kernel"]
+    assert {(row["shared_bytes"], row["local_bytes"], row["grid_z"], row.get("registers")) for row in kernels} == {("30240", "168", "2", None)}
+
+
 def test_copies_and_fills(space, began, tables):
     copies, fills = Counter(), Counter()
     for plane, line, _name, start, dur, stats in events(space):
