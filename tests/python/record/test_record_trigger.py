@@ -88,7 +88,7 @@ class Job:
 
     def paced(self, seconds):
         """Return these seconds, or more on a machine so busy that a launcher would not hear of them in time."""
-        return f"{seconds * max(1, self.asked_s / 0.02):.2f}"
+        return f"{seconds * max(1, self.asked_s / 0.05):.2f}"
 
     def window(self, seconds, ahead=0.5):
         return "--seconds", self.paced(seconds), "--at", f"+{self.paced(ahead)}s"
