@@ -276,7 +276,7 @@ def test_a_launcher_that_hangs_never_delays_the_job(start):
 def test_whoever_is_killed_leaves_readable_parts(program, start, victim, once):
     job = start()
     if victim == "trigger":
-        asking = subprocess.Popen([program.path, "trigger", job.run, *job.window(0.4), "--wait", "100"], stdout=subprocess.DEVNULL)
+        asking = subprocess.Popen([program.path, "trigger", job.run, *job.window(1.5), "--wait", "100"], stdout=subprocess.DEVNULL)
     else:
         job.trigger("--seconds", "100", "--at", f"+{job.paced(0.3)}s")
     job.wait_for(lambda: any(process["state"] in ("open", "recorded") for process in job.waiting()))
