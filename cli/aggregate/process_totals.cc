@@ -252,7 +252,7 @@ void ProcessTotals::take_steps(std::string_view payload) {
         spool::HostEvent event{};
         if (whole.size() < sizeof event) continue;
         std::memcpy(&event, whole.data(), sizeof event);
-        if (event.op == spool::HostEventOp::step && event.range < std::uint64_t{1} << 62)
+        if (event.op == spool::HostEventOp::step && event.range < std::uint64_t{1} << 50)
             totals().steps.add(static_cast<DurNs>(event.range));
     }
 }
@@ -313,13 +313,14 @@ void ProcessTotals::take_call(const cupti::Record& record, std::uint8_t space) {
 
 std::optional<SweptOp> ProcessTotals::op_in(const cupti::Record& record, const OpFields& fields) {
     constexpr DurNs kMostAhead = 60'000'000'000;  // of the last reading of the clock, which is about a second old
+    constexpr DurNs kMostLength = 1'000'000'000'000'000;  // twelve days
     SweptOp op{.start = static_cast<TimeNs>(record.get(fields.start)),
                .end = static_cast<TimeNs>(record.get(fields.end)),
                .call = record.get(fields.correlation),
                .device = static_cast<std::int32_t>(record.get(fields.device))};
     bool timed = op.start > 0 && op.end >= op.start;
-    bool plausible = (clock_ == 0 || op.end < clock_ + kMostAhead) && op.device >= 0 &&
-                     static_cast<std::size_t>(op.device) < kMaxDevices;
+    bool plausible = (clock_ <= 0 || op.end - kMostAhead < clock_) && op.end - op.start < kMostLength &&
+                     op.device >= 0 && static_cast<std::size_t>(op.device) < kMaxDevices;
     if (timed && plausible) return op;
     lose(timed ? "implausible" : "untimed");
     return std::nullopt;

@@ -96,22 +96,22 @@ std::size_t JobTotals::kernel(RankTotals& of, std::string_view name, std::int32_
 }
 
 void JobTotals::choose_shown() {
-    constexpr DurNs kLeastShare = 100;  // 1/100 of the device's kernel time
+    constexpr double kLeastShare = 0.01;  // of the device's kernel time
     for (RankTotals& of : ranks) {
         std::map<std::int32_t, std::vector<KernelTotal*>> by_device;
         for (KernelTotal& each : of.kernels) by_device[each.device].push_back(&each);
         for (auto& [device, kernels] : by_device) {
             std::sort(kernels.begin(), kernels.end(),
                       [](const auto* a, const auto* b) { return a->runs.total > b->runs.total; });
-            DurNs total = 0;
+            double total = 0;
             std::size_t shown = 0;
             for (const KernelTotal* each : kernels) {
-                total += each->runs.total;
+                total += static_cast<double>(each->runs.total);
                 shown += each->shown;
             }
             for (KernelTotal* each : kernels) {
                 if (each->shown || each->name == kOther) continue;
-                bool large = kernels.size() <= kShown || each->runs.total >= total / kLeastShare;
+                bool large = kernels.size() <= kShown || static_cast<double>(each->runs.total) >= total * kLeastShare;
                 if (large && shown < kShown) {
                     each->shown = true;
                     ++shown;
@@ -235,9 +235,8 @@ std::int64_t number_in(const element& of, std::string_view key) {
     return fault_of_text(of[key].get(value)) == simdjson::SUCCESS ? value : 0;
 }
 std::uint64_t count_in(const element& of, std::string_view key) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(number_in(of, key), 0));
+    return static_cast<std::uint64_t>(number_in(of, key));
 }
-DurNs sum_in(const element& of, std::string_view key) { return std::max<DurNs>(number_in(of, key), 0); }
 bool flag_in(const element& of, std::string_view key) {
     bool value = false;
     return fault_of_text(of[key].get(value)) == simdjson::SUCCESS && value;
@@ -267,13 +266,27 @@ Durations durations_in(const element& of, std::string_view key) {
 
 DurationTotal runs_in(const element& of) {
     return {.count = count_in(of, "count"),
-            .total = sum_in(of, "total_ns"),
-            .shortest = sum_in(of, "min_ns"),
-            .longest = sum_in(of, "max_ns"),
+            .total = number_in(of, "total_ns"),
+            .shortest = number_in(of, "min_ns"),
+            .longest = number_in(of, "max_ns"),
             .durations = durations_in(of, "durations")};
 }
 
 std::int32_t device_in(const element& of) { return static_cast<std::int32_t>(number_in(of, "device")); }
+
+// Whether every number can be added to without overflow, and is not negative: 2^62 ns are 146 years.
+bool has_plausible_numbers(const element& of) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 62;
+    if (of.is_array()) {
+        for (element each : of.get_array())
+            if (!has_plausible_numbers(each)) return false;
+    } else if (of.is_object()) {
+        for (auto [key, each] : of.get_object())
+            if (!has_plausible_numbers(each)) return false;
+    }
+    std::int64_t value = 0;
+    return !of.is_number() || (of.get(value) == simdjson::SUCCESS && value >= 0 && value <= kMost);
+}
 
 void read_rank(const element& from, JobTotals& totals) {
     std::int64_t rank = 0;
@@ -283,27 +296,27 @@ void read_rank(const element& from, JobTotals& totals) {
     each_in(from, "devices", [&](const element& each) {
         DeviceTotal& device = of.device(device_in(each));
         device.uuid = printable(text_in(each, "uuid"));
-        device.busy = sum_in(each, "busy_ns");
-        device.collective = sum_in(each, "collective_ns");
-        device.exposed_collective = sum_in(each, "exposed_collective_ns");
+        device.busy = number_in(each, "busy_ns");
+        device.collective = number_in(each, "collective_ns");
+        device.exposed_collective = number_in(each, "exposed_collective_ns");
         device.late = count_in(each, "late");
         device.gaps = durations_in(each, "gaps");
         element idle;
         if (fault_of_text(each["idle_ns"].get(idle)) != simdjson::SUCCESS) return;
-        for (std::size_t i = 0; i < kGaps; ++i) device.idle[i] = sum_in(idle, kGapNames[i]);
+        for (std::size_t i = 0; i < kGaps; ++i) device.idle[i] = number_in(idle, kGapNames[i]);
     });
     each_in(from, "kernels", [&](const element& each) {
         KernelTotal& kernel = of.kernels[totals.kernel(of, text_in(each, "name"), device_in(each))];
         kernel.runs = runs_in(each);
         kernel.shown = flag_in(each, "shown") && kernel.name != JobTotals::kOther;
         kernel.count_before = count_in(each, "count_before");
-        kernel.total_before = sum_in(each, "total_before_ns");
+        kernel.total_before = number_in(each, "total_before_ns");
     });
     each_in(from, "copies", [&](const element& each) {
         CopyTotal& copy = of.copies[of.copy(printable(text_in(each, "kind")), device_in(each))];
         copy.count = count_in(each, "count");
         copy.bytes = count_in(each, "bytes");
-        copy.total = sum_in(each, "total_ns");
+        copy.total = number_in(each, "total_ns");
     });
     if (element steps; fault_of_text(from["steps"].get(steps)) == simdjson::SUCCESS) of.steps = runs_in(steps);
     simdjson::dom::object lost;
@@ -325,11 +338,12 @@ Result<JobTotals> parse_job_totals(std::string_view text) {
     if (std::int64_t version = number_in(root, "version"); version != kSnapshotVersion)
         return Error{ExitCode::unreadable,
                      fmt::format("a snapshot of version {}; this program reads version {}", version, kSnapshotVersion)};
+    if (!has_plausible_numbers(root)) return Error{ExitCode::unreadable, "a snapshot with implausible numbers"};
     JobTotals totals;
     totals.host = printable(text_in(root, "host"));
     totals.started = number_in(root, "started_ns");
     totals.written = number_in(root, "written_ns");
-    totals.recorder_cpu = sum_in(root, "recorder_cpu_ns");
+    totals.recorder_cpu = number_in(root, "recorder_cpu_ns");
     totals.ended = flag_in(root, "ended");
     each_in(root, "ranks", [&](const element& each) { read_rank(each, totals); });
     return totals;

@@ -60,7 +60,7 @@ void add_kernels(Family& family, const std::vector<Shown>& ranks, const std::fun
 
 // Twelve buckets, each four times as long as the one before, from 2^`first` ns on. Their edges are edges of the durations too, so the
 // counts are exact.
-void add_histogram(Family& family, const std::string& labels, const Durations& durations, int first, DurNs sum) {
+void add_histogram(Family& family, const std::string& labels, const Durations& durations, int first, double sum_ns) {
     constexpr int kBuckets = 12, kOctaves = 2;
     std::vector<std::pair<int, std::uint64_t>> counts;
     durations.each([&](int edge, std::uint64_t count) { counts.emplace_back(edge, count); });
@@ -76,7 +76,7 @@ void add_histogram(Family& family, const std::string& labels, const Durations& d
         family.add(with(labels, "le", metric_number(edge)), until(octave * Durations::kPerOctave), "_bucket");
     }
     family.add(with(labels, "le", "+Inf"), until(Durations::kEdges), "_bucket");
-    family.add(labels, static_cast<double>(sum) / kSecond, "_sum");
+    family.add(labels, sum_ns / kSecond, "_sum");
     family.add(labels, until(Durations::kEdges), "_count");
 }
 
@@ -105,8 +105,8 @@ void add_devices(std::string& page, const std::vector<Shown>& ranks) {
     for (const Shown& rank : ranks)
         for (const DeviceTotal& each : rank.of.devices) {
             constexpr int kShortest = 10;  // 2^10 ns
-            DurNs sum = 0;
-            for (DurNs idle_ns : each.idle) sum += idle_ns;
+            double sum = 0;
+            for (DurNs idle_ns : each.idle) sum += static_cast<double>(idle_ns);
             add_histogram(gaps, rank.device(each.device), each.gaps, kShortest, sum);
         }
 }
@@ -199,7 +199,8 @@ std::string JobPages::exposition(TimeNs now) const {
     constexpr int kShortestStep = 20;  // 2^20 ns: a millisecond
     for (const Shown& rank : ranks)
         if (rank.of.steps.count > 0)
-            add_histogram(steps, rank.labels, rank.of.steps.durations, kShortestStep, rank.of.steps.total);
+            add_histogram(steps, rank.labels, rank.of.steps.durations, kShortestStep,
+                          static_cast<double>(rank.of.steps.total));
     Family lost(page, "gpu_profile_job_lost_records_total", "counter",
                 "What the totals lack, by reason; a part is up to two seconds of one process.");
     for (const Shown& rank : ranks) {

@@ -168,4 +168,3 @@ def test_what_it_excludes(program, tmp_path, options, sentence):
     done = program.run("record", "--aggregate", *options, "--", "true")
     assert done.status == 2 and sentence in done.errors[0]
     assert not os.path.exists("x")
-

@@ -217,6 +217,11 @@ TEST(JobTotals, a_snapshot_reads_back_and_continues) {
     for (std::size_t length = 0; length < text.size(); length += 7)
         (void)parse_job_totals(std::string_view(text).substr(0, length));
     EXPECT_FALSE(parse_job_totals("{}").ok());
+    for (const char* number : {"-5", "9223372036854775807", "18446744073709551615", "0.5"}) {
+        std::string bad = text;
+        bad.replace(bad.find("\"written_ns\": 5") + 14, 1, number);
+        EXPECT_FALSE(parse_job_totals(bad).ok()) << number;
+    }
 }
 
 TEST(JobPages, a_folder_that_is_missing_is_a_problem) {
