@@ -2,10 +2,11 @@
 """The cost of recording, with the fake libcuda and libcupti: bench/record/run.py [BUILD [ROWS...]]
 
 Prints a Markdown table: time of the collector on the program's threads for annotations, records, calls that order streams, calls of the operating system and stacks of launches, cost of context switches, records per second from four threads and how many are accounted for, delay of
-a program's end, the collector's memory in a long run, bytes per kernel, and what choosing slow steps costs. BUILD is a folder
-with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, standby, record, stream_call, os_call, switch, launch_stack, slow_step, end, memory, size.
+a program's end, the collector's memory in a long run, bytes per kernel, what choosing slow steps costs, and what reading for totals costs. BUILD is a folder
+with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, standby, record, stream_call, os_call, switch, launch_stack, slow_step, end, memory, aggregate, size.
 """
 
+import json
 import os
 import statistics
 import struct
@@ -349,6 +350,55 @@ def memory_rows(bench):
     yield "with 24 million records from 4 threads: peak; after a quarter; at the end", f"{most:.1f}, {early:.1f}, {late:.1f} MiB"
 
 
+def added_up(bench, parts):
+    """CPU seconds and peak MiB of record --aggregate over the parts of an interrupted recording, and the kernels it counted."""
+    into = bench.folder / f"totals-{bench.runs}"
+    bench.runs += 1
+    started, most = subprocess.Popen([bench.program.path, "record", "--merge", parts, "--aggregate", "-o", into], stderr=subprocess.DEVNULL), 0
+    while not (ended := os.wait4(started.pid, os.WNOHANG))[0]:
+        peak = next((int(line.split()[1]) for line in open(f"/proc/{started.pid}/status") if line.startswith("VmHWM")), 0)
+        most = max(most, peak / 1024)
+        time.sleep(0.01)
+    (file,) = into.glob("*.totals")
+    ranks = json.loads(file.read_text())["ranks"]
+    return ended[2].ru_utime + ended[2].ru_stime, most, sum(each["count"] for of in ranks for each in of["kernels"])
+
+
+def aggregate_rows(bench, kernels=100_000, processes=200):
+    """Parts of 100,000 kernels and their launches, read once and 200 times over; then a program that is faster than the reader."""
+    spool = bench.spool()
+    spool.script = script_of_records(list(burst(lines(), kernels, 5000)), bench.folder)
+    subprocess.run(spool.command(play="inline"), env=spool.environment(), check=True, timeout=300)
+    (part,) = spool.files()
+    once, little, _ = added_up(bench, spool.folder)
+    for number in range(1, processes):
+        os.link(part, spool.folder / f"{10_000_000 + number}-1.gpuprof")
+    whole, most, count = added_up(bench, spool.folder)
+    yield f"totals of {count / 1e6:.0f} million kernels with their launches", f"{(whole - once) / (count - kernels) * 1e9:.0f} ns of CPU per kernel"
+    yield f"memory of that program: {kernels / 1e6:.1f} and {count / 1e6:.0f} million kernels", f"{little:.1f} and {most:.1f} MiB"
+    yield from aggregate_disk_rows(bench)
+
+
+def aggregate_disk_rows(bench):
+    into, spool = bench.folder / "live", bench.spool()
+    environment = {k: v for k, v in spool.environment().items() if not k.endswith("_INJECTION64_PATH") and not k.startswith("GPUPROF_RECORD")}
+    command = [bench.program.path, "record", "--aggregate", "-o", into, "--", *spool.command(play="live copies=4 repeat=20000")]
+    started, most = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL), 0
+    while started.poll() is None:
+        sizes = []
+        for path in into.glob("*.parts-*/*"):
+            try:
+                sizes.append(path.stat().st_size)
+            except FileNotFoundError:
+                pass
+        most = max(most, sum(sizes))
+        time.sleep(0.02)
+    (file,) = into.glob("*.totals")
+    (of,) = json.loads(file.read_text())["ranks"]
+    yield (f"on disk while four threads launch {sum(each['count'] for each in of['kernels']) / 1e6:.1f} million kernels as fast as they can",
+           f"{most / (1 << 20):.0f} MiB at most; lost: {of['lost']}")
+
+
 def size_rows(bench):
     for recording in sorted(FIXTURES.glob("*.jsonl.xz")):
         kernels = sum(record["kind"] == "KERNEL" for record in lines(recording))
@@ -374,7 +424,7 @@ def main():
     print(f"{os.cpu_count()} CPUs, {model}; load {os.getloadavg()[0]:.1f} before\n\n| what | figure |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, folder)
-        for rows in (annotation_rows, standby_rows, record_rows, stream_call_rows, os_call_rows, switch_rows, launch_stack_rows, slow_step_rows, end_rows, memory_rows, size_rows):
+        for rows in (annotation_rows, standby_rows, record_rows, stream_call_rows, os_call_rows, switch_rows, launch_stack_rows, slow_step_rows, end_rows, memory_rows, aggregate_rows, size_rows):
             if len(sys.argv) > 2 and rows.__name__.removesuffix("_rows") not in sys.argv[2:]:
                 continue
             for what, figure in rows(bench):

@@ -159,10 +159,12 @@ struct HttpEndpoint::State {
         } else {
             const evhttp_uri* uri = evhttp_request_get_evhttp_uri(request);
             const char* path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
+            const char* query = uri == nullptr ? nullptr : evhttp_uri_get_query(uri);
             reply = page({.method = method == EVHTTP_REQ_POST ? HttpRequest::post : HttpRequest::get,
                           .path = path == nullptr ? "" : path,
                           .header = [request](const char* name) { return header(request, name); },
-                          .body = body_of(request)});
+                          .body = body_of(request),
+                          .query = query == nullptr ? "" : query});
         }
         if (evhttp_connection* connection = evhttp_request_get_connection(request))
             connections.replying(evhttp_connection_get_bufferevent(connection), reply.body.size());

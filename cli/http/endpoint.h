@@ -84,6 +84,7 @@ struct HttpRequest {
     // The value of a header, whose name may have any case: "" if the header is missing, absent if there are several.
     std::function<std::optional<std::string_view>(const char* name)> header;
     std::string_view body = {};
+    std::string_view query = {};  // after the ?, as it was sent
 };
 
 struct HttpReply {

@@ -92,8 +92,8 @@ public:
             if (file.rank && !present.insert(*file.rank).second) file.rank.reset();  // another file is of that rank
             add_row(file.rank, file.path, "unreadable", file.problem);
         }
-        constexpr std::int64_t kMaxListed = 1 << 20;
-        std::int64_t end = std::min(std::max(expected, world_), kMaxListed);
+        constexpr std::int64_t kMaxRanksListed = 1 << 20;
+        std::int64_t end = std::min(std::max(expected, world_), kMaxRanksListed);
         for (const LostFile& file : foreign_) {
             // Named like a rank that nothing else is of: its recording, cut before anything could be recognised.
             if (file.rank && *file.rank < end && present.insert(*file.rank).second)

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/aggregate/aggregation.h"
 #include "cli/command.h"
 #include "cli/command_options.h"
 #include "cli/counters/counter_measurement.h"
@@ -180,10 +181,11 @@ Status check_stalls(const RecordArguments& arguments, RecorderSettings& recorder
     return apply_warp_samples(arguments.stalls, recorder);
 }
 
-// What would record all the time, or what a window cannot have.
-Status check_standby(const RecordArguments& arguments) {
+// What `given`, --standby or --aggregate, cannot have: what would keep a recording of all the time, or decides itself when to record.
+Status check_mode(const RecordArguments& arguments, const char* given) {
     const RecorderSettings& recorder = arguments.injection.recorder;
-    const std::pair<bool, const char*> excluded[] = {{!arguments.injection.range.empty(), "--capture-range"},
+    const std::pair<bool, const char*> excluded[] = {{recorder.standby && recorder.aggregate, "--aggregate"},
+                                                     {!arguments.injection.range.empty(), "--capture-range"},
                                                      {!arguments.injection.steps.empty(), "--steps"},
                                                      {recorder.delay_ns > 0, "--delay"},
                                                      {recorder.duration_ns > 0, "--duration"},
@@ -195,50 +197,69 @@ Status check_standby(const RecordArguments& arguments) {
                                                      {arguments.debug_env.groups.has_value(), "--debug-env"},
                                                      {arguments.os_calls.least.has_value(), "--os-calls"},
                                                      {arguments.scheduling, "--scheduling"},
-                                                     {!arguments.max_size.empty(), "--max-size"}};
-    for (const auto& [given, option] : excluded)
-        if (given)
-            return Error{ExitCode::usage,
-                         fmt::format("--standby and {} exclude each other; gpu-profile trigger says when "
-                                     "to record",
-                                     option)};
-    if (arguments.output.empty()) return Error{ExitCode::usage, "--standby needs -o DIR, a folder for the captures"};
+                                                     {!arguments.max_size.empty(), "--max-size"},
+                                                     {recorder.aggregate && recorder.memory, "--memory"},
+                                                     {recorder.aggregate && recorder.launch_stacks, "--launch-stacks"},
+                                                     {recorder.aggregate && arguments.python > 0, "--python"},
+                                                     {recorder.aggregate && !arguments.sample.empty(), "--sample"}};
+    for (const auto& [used, option] : excluded)
+        if (used)
+            return Error{
+                ExitCode::usage,
+                fmt::format("{} and {} exclude each other; {}", given, option,
+                            recorder.standby ? "gpu-profile trigger says when to record"
+                                             : "--aggregate keeps totals of kernels, copies and idle time only")};
+    if (arguments.output.empty())
+        return Error{ExitCode::usage, fmt::format("{} needs -o DIR, a folder for the {}", given,
+                                                  recorder.standby ? "captures" : "totals")};
     return {};
+}
+
+// The folder of -o, absolute, after making it with `below`.
+Result<std::string> make_folder(const std::string& output, const char* below) {
+    std::error_code failed;
+    std::string folder = std::filesystem::absolute(output, failed).lexically_normal().string();
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    std::filesystem::create_directories(folder + below, failed);
+    if (failed)
+        return Error{ExitCode::not_permitted,
+                     fmt::format("cannot create folder {}: {}", shell_quoted_file(folder), failed.message())};
+    return folder;
+}
+
+RecordingRequest request_into(const RecordArguments& arguments, const std::string& output, InjectionOptions options,
+                              SampleOption sample) {
+    return {.output = output,
+            .parts = arguments.parts,
+            .injection = std::move(options),
+            .sample = std::move(sample),
+            .python = arguments.python,
+            .cpu_use = arguments.injection.traces("cpu"),
+            .progress = false,
+            .max_size = {},
+            .counter_plan = {},
+            .cupti = {},
+            .command = arguments.command};
 }
 
 // `record --standby`: the captures are made while the command runs.
 Result<ExitCode> record_in_standby(RecordArguments& arguments) {
-    if (Status possible = check_standby(arguments); !possible) return possible.error();
+    if (Status possible = check_mode(arguments, "--standby"); !possible) return possible.error();
     Result<SampleOption> sample = parse_sample_option(arguments.sample);
     if (!sample.ok()) return sample.error();
     if (sample->counters) return Error{ExitCode::usage, "--standby and --sample pm exclude each other"};
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
     options->annotation = arguments.slow_steps.step_range;
-    std::error_code failed;
-    std::string folder = std::filesystem::absolute(arguments.output, failed).lexically_normal().string();
-    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-    std::filesystem::create_directories(folder + "/standby", failed);
-    if (failed)
-        return Error{ExitCode::not_permitted, fmt::format("cannot create folder {} for the captures: {}",
-                                                          shell_quoted_file(folder), failed.message())};
-    RecordingRequest request{.output = folder + "/standby",
-                             .parts = arguments.parts,
-                             .injection = *options,
-                             .sample = *sample,
-                             .python = arguments.python,
-                             .cpu_use = arguments.injection.traces("cpu"),
-                             .progress = false,
-                             .max_size = {},
-                             .counter_plan = {},
-                             .cupti = {},
-                             .standby = folder,
-                             .command = arguments.command};
+    Result<std::string> folder = make_folder(arguments.output, "/standby");
+    if (!folder.ok()) return folder.error();
+    RecordingRequest request = request_into(arguments, *folder + "/standby", *options, *sample);
+    request.standby = *folder;
     Target target;
     Result<RecordedRun> run = run_recorded(target, request);
     if (!run.ok()) return run.error();
     TargetExit end = run->end;
-    note(fmt::format("{} in {}", readable_count(run->standby.captures, "capture"), shell_quoted_file(folder)));
+    note(fmt::format("{} in {}", readable_count(run->standby.captures, "capture"), shell_quoted_file(*folder)));
     for (const std::string& left : run->standby.left)
         note(fmt::format("the parts of a capture are kept; merge them with: gpu-profile record --merge {} -o FILE",
                          shell_quoted_file(left)));
@@ -247,12 +268,45 @@ Result<ExitCode> record_in_standby(RecordArguments& arguments) {
     exit_like(end);
 }
 
+// `record --aggregate`: totals of the command while it runs, and no recording.
+Result<ExitCode> record_totals(RecordArguments& arguments) {
+    if (Status possible = check_mode(arguments, "--aggregate"); !possible) return possible.error();
+    Result<InjectionOptions> options = injection_options(arguments.injection);
+    if (!options.ok()) return options.error();
+    options->annotation = arguments.slow_steps.step_range;
+    Result<std::string> folder = make_folder(arguments.output, "");
+    if (!folder.ok()) return folder.error();
+    RecordingRequest request = request_into(arguments, *folder + "/totals", *options, {});
+    request.aggregate = *folder;
+    Target target;
+    Result<RecordedRun> run = run_recorded(target, request);
+    if (!run.ok()) return run.error();
+    TargetExit end = run->end;
+    { RecordedRun finished = std::move(*run); }
+    exit_like(end);
+}
+
+// `record --aggregate --merge`: the totals of the parts of an interrupted recording.
+Result<ExitCode> add_up_kept(const RecordArguments& arguments) {
+    if (Status possible = check_mode(arguments, "--aggregate"); !possible) return possible.error();
+    if (Status known = check_parts(arguments.merge); !known) return known.error();
+    Result<std::string> folder = make_folder(arguments.output, "");
+    if (!folder.ok()) return folder.error();
+    Result<Aggregation> aggregation = Aggregation::open(*folder);
+    if (!aggregation.ok()) return aggregation.error();
+    if (Status read = aggregation->read_all(arguments.merge, Aggregation::Parts::kept); !read) return read.error();
+    note(fmt::format("totals in {}", shell_quoted_file(aggregation->file())));
+    return ExitCode::ok;
+}
+
 Result<ExitCode> record(RecordArguments arguments) {
+    if (!arguments.merge.empty() && arguments.injection.recorder.aggregate) return add_up_kept(arguments);
     if (!arguments.merge.empty()) return merge_kept(std::move(arguments));
     if (arguments.command.empty())
         return Error{ExitCode::usage,
                      "no command to run; usage: gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
     if (arguments.injection.recorder.standby) return record_in_standby(arguments);
+    if (arguments.injection.recorder.aggregate) return record_totals(arguments);
     bool reserve = has_variables(arguments.output);
     if (reserve) {
         JobPlace place = find_job_place([](const char* name) { return std::getenv(name); });

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "cli/aggregate/aggregation.h"
 #include "cli/output.h"
 #include "cli/record/companions.h"
 #include "cli/record/debug_environment.h"
@@ -191,7 +192,7 @@ std::vector<std::unique_ptr<Companion>> window_companions(const RecordingRequest
 }
 
 void prepare(Companions& companions, const RecordingRequest& request, const SpoolFolder& folder) {
-    if (!request.standby.empty()) return;
+    if (!request.standby.empty() || !request.aggregate.empty()) return;
     const SampleOption& sample = request.sample;
     if (request.cpu_use) companions.prepare(record_cpu_use(folder.path(), !request.injection.recorder.no_command_line));
     if (request.python > 0) companions.prepare(record_python(folder.path(), request.python));
@@ -337,6 +338,12 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
                                                return facts;
                                            }});
     }
+    std::optional<Aggregation> aggregation;
+    if (!request.aggregate.empty()) {
+        Result<Aggregation> opened = Aggregation::open(request.aggregate);
+        if (!opened.ok()) return opened.error();
+        aggregation.emplace(std::move(*opened));
+    }
     RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = request.progress, .on_full = [&] {
                                        companions.stop();
                                    }});
@@ -349,8 +356,10 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         if (!options.recorder.no_command_line) command = without_secrets(request.command);
     }));
     if (standby) note_failure(caught([&] { standby->start(target.pid()); }));
+    if (aggregation) note_failure(caught([&] { aggregation->start(folder->path()); }));
     TargetExit end = target.wait([&] { companions.ended(); });
     if (standby) standby->finish();
+    if (aggregation) note_failure(aggregation->finish());
     watch.stop();
     companions.stop();
     std::optional<DurNs> full_after = watch.full_after();

@@ -28,6 +28,7 @@ struct RecordingRequest {
     std::string cupti;         // that made the plan, so that the program uses the same; "": any
     std::vector<std::string> debug_groups = {};  // debug_env.h
     std::string standby = {};                    // absolute folder of the captures; "": record at once
+    std::string aggregate = {};                  // absolute folder of the totals; "": keep a recording
     std::vector<std::string> command;
 };
 

@@ -39,19 +39,6 @@ constexpr DurNs kMaxMergeWait = 60 * kSecondNs, kMaxRelayWait = 2 * kSecondNs;  
 constexpr int kNice = 10;               // of a merge, which should not take CPU time from the job
 constexpr std::size_t kMaxRounds = 16;  // whose outcome is still told
 
-// A zombie has ended: its parent may never ask for it.
-bool has_ended(std::int64_t pid) {
-    std::FILE* file = std::fopen(fmt::format("/proc/{}/stat", pid).c_str(), "re");
-    if (file == nullptr) return true;
-    char text[512];
-    std::size_t size = std::fread(text, 1, sizeof text - 1, file);
-    std::fclose(file);
-    text[size] = '\0';
-    std::string_view stat(text, size);
-    std::size_t name = stat.rfind(") ");
-    return name == stat.npos || stat[name + 2] == 'Z' || stat[name + 2] == 'X';
-}
-
 std::optional<control::Report> read_report(const std::string& file) {
     std::FILE* open = std::fopen(file.c_str(), "re");
     if (open == nullptr) return std::nullopt;
@@ -190,7 +177,7 @@ void Standby::take_reports(bool last) {
     for (const std::string& file : launch::files_in(options_.local, control::kReportSuffix)) {
         std::optional<control::Report> report = read_report(file);
         if (!report) continue;
-        bool ended = last || has_ended(report->pid);
+        bool ended = last || launch::has_ended(report->pid);
         auto round = rounds_.find(report->number);
         if (report->number != 0 && round != rounds_.end() && !round->second.over) {
             round->second.processes[report->pid] = {.report = *report, .ended = ended};

@@ -31,12 +31,6 @@ BaseUnit base_of(Unit unit) {
     }
 }
 
-std::string number(double value) {
-    if (std::isnan(value)) return "NaN";
-    if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-    return fmt::format("{}", value);
-}
-
 std::string escaped(char c) {
     if (c == '\n') return "\\n";
     return c == '\\' ? "\\\\" : std::string(1, c);
@@ -52,26 +46,6 @@ std::string labels_of(const SampledDevice& device) {
     return fmt::format("gpu=\"{}\",uuid=\"{}\",name=\"{}\"", device.device, label_escaped(device.uuid),
                        label_escaped(device.name));
 }
-
-// One metric. Its head is written before the first line, and not at all without a line.
-class Family {
-public:
-    Family(std::string& page, std::string_view name, std::string_view type, std::string_view help)
-        : page_(page), name_(name), type_(type), help_(help) {}
-
-    void add(std::string_view labels, std::optional<double> value) {
-        if (!value) return;
-        if (!begun_) page_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name_, help_escaped(help_), name_, type_);
-        begun_ = true;
-        page_ += labels.empty() ? fmt::format("{} {}\n", name_, number(*value))
-                                : fmt::format("{}{{{}}} {}\n", name_, labels, number(*value));
-    }
-
-private:
-    std::string& page_;
-    std::string_view name_, type_, help_;
-    bool begun_ = false;
-};
 
 void add_health(std::string& page, const LiveState& state, TimeNs now, std::string_view version,
                 std::string_view problem) {
@@ -128,6 +102,38 @@ void add_limits(std::string& page, const LiveState& state) {
 }
 
 }  // namespace
+
+std::string metric_number(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+    return fmt::format("{}", value);
+}
+
+void Family::add(std::string_view labels, std::optional<double> value, std::string_view suffix) {
+    if (!value) return;
+    if (!begun_) page_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name_, help_escaped(help_), name_, type_);
+    begun_ = true;
+    page_ += labels.empty() ? fmt::format("{}{} {}\n", name_, suffix, metric_number(*value))
+                            : fmt::format("{}{}{{{}}} {}\n", name_, suffix, labels, metric_number(*value));
+}
+
+// The names of counters are without their suffix there.
+std::string open_metrics(std::string_view page) {
+    std::string out;
+    while (!page.empty()) {
+        std::string_view line = page.substr(0, page.find('\n'));
+        page.remove_prefix(std::min(line.size() + 1, page.size()));
+        std::size_t name = line.starts_with("# ") ? line.find(' ', 2) + 1 : 0;
+        std::size_t end = name == 0 ? 0 : line.find(' ', name);
+        constexpr std::string_view kTotal = "_total";
+        if (name != 0 && line.substr(name, end - name).ends_with(kTotal))
+            out.append(line.substr(0, end - kTotal.size())).append(line.substr(end));
+        else
+            out.append(line);
+        out += '\n';
+    }
+    return out + "# EOF\n";
+}
 
 ExportedMetric exported(const MetricSpec& spec) {
     BaseUnit base = base_of(spec.unit);

@@ -4,6 +4,7 @@
 // Sources: https://prometheus.io/docs/instrumenting/exposition_formats/, https://prometheus.io/docs/practices/naming/.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,24 @@ struct ExportedMetric {
     bool counter = false;  // only increases
 };
 ExportedMetric exported(const MetricSpec& spec);
+
+// One metric. Its head is written before the first line, and not at all without a line.
+class Family {
+public:
+    Family(std::string& page, std::string_view name, std::string_view type, std::string_view help)
+        : page_(page), name_(name), type_(type), help_(help) {}
+    // `suffix`: of the sample's name, as those of histograms have.
+    void add(std::string_view labels, std::optional<double> value, std::string_view suffix = "");
+
+private:
+    std::string& page_;
+    std::string_view name_, type_, help_;
+    bool begun_ = false;
+};
+std::string metric_number(double value);
+
+// A page of the text format 0.0.4 in OpenMetrics 1.0.
+std::string open_metrics(std::string_view page);
 
 // The content of a label's quoted value: backslash, quote and line feed escaped.
 std::string label_escaped(std::string_view text);

@@ -1,10 +1,14 @@
 // `serve --prometheus [HOST]:PORT`: exports the metrics of this machine's devices to Prometheus, until SIGTERM or
-// SIGINT. It listens on the loopback address unless a host is given. It exports only numbers: no process names, no
-// files. For TLS and passwords there are reverse proxies (decision 0050).
+// SIGINT. It listens on the loopback address unless a host is given. Of devices it exports only numbers: no process names, no
+// files; of jobs (--jobs) also the names of kernels, hosts and jobs. For TLS and passwords there are reverse proxies (decision 0050).
 #include <fmt/format.h>
 
+#include <charconv>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "cli/command.h"
 #include "cli/command_options.h"
@@ -12,6 +16,7 @@
 #include "cli/live/feed.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/serve/jobs.h"
 #include "cli/serve/prometheus.h"
 #include "core/base/clock.h"
 
@@ -21,6 +26,13 @@ namespace {
 struct ServeArguments {
     LiveOptions live;
     std::string prometheus;
+    std::string jobs;  // a folder of snapshots; "": none
+};
+
+struct Served {
+    LiveFeed feed;
+    std::optional<JobPages> jobs = {};
+    bool sampling = true;  // false: only jobs are served
 };
 
 // Sampling runs, and at least one device responds.
@@ -33,28 +45,63 @@ bool healthy(const LiveFeed& feed) {
     });
 }
 
-HttpReply page(const LiveFeed& feed, const HttpRequest& request) {
-    if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
-    std::string_view path = request.path;
-    std::string problem = feed.ended() ? "the replayed recording has ended" : feed.problem();
-    if (path == "/metrics")
-        return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = feed.look([&](const LiveState& state) {
-                    return exposition(state, realtime_ns(), program_version(), problem);
-                })};
-    if (path == "/healthz") {
-        if (healthy(feed)) return {.body = "ok\n"};
-        return {.status = 503, .body = problem.empty() ? "no device responds\n" : problem + '\n'};
+// /debug/pprof/gpu?seconds=N
+HttpReply profile(const JobPages& jobs, std::string_view query) {
+    constexpr std::string_view kSeconds = "seconds=";
+    std::int64_t seconds = 0;
+    if (!query.empty()) {
+        std::string_view digits = query.starts_with(kSeconds) ? query.substr(kSeconds.size()) : std::string_view();
+        auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+        constexpr std::int64_t kMost = JobPages::kMostProfile / 1'000'000'000;
+        if (error != std::errc() || end != digits.data() + digits.size() || seconds < 1 || seconds > kMost)
+            return rejected(400, fmt::format("expected seconds=N, 1 to {}", kMost));
     }
-    return {.status = 404, .body = "not found; available: /metrics, /healthz\n"};
+    Result<std::string> made = jobs.profile(seconds * 1'000'000'000, realtime_ns());
+    if (!made.ok()) return rejected(500, made.error().message);
+    return {.type = "application/octet-stream", .body = std::move(*made)};
 }
 
-void announce(const HttpEndpoint& endpoint, const LiveFeed& feed) {
-    feed.look([&](const LiveState& state) {
-        note(fmt::format("sampling {} GPU{} with {} every {} s; metrics at http://{}/metrics", state.devices().size(),
-                         state.devices().size() == 1 ? "" : "s", state.backend(),
-                         static_cast<double>(state.interval()) / 1e9, endpoint.at().text()));
-        for (const std::string& sentence : state.notes()) note(sentence);
-    });
+HttpReply page(const Served& served, const HttpRequest& request) {
+    if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
+    const LiveFeed& feed = served.feed;
+    std::string_view path = request.path;
+    std::string problem = feed.ended() ? "the replayed recording has ended" : feed.problem();
+    if (path == "/metrics") {
+        TimeNs now = realtime_ns();
+        HttpReply reply{.type = "text/plain; version=0.0.4; charset=utf-8"};
+        if (served.sampling)
+            reply.body =
+                feed.look([&](const LiveState& state) { return exposition(state, now, program_version(), problem); });
+        if (served.jobs) reply.body += served.jobs->exposition(now);
+        std::optional<std::string_view> accepted = request.header("Accept");
+        if (accepted && accepted->find("application/openmetrics-text") != accepted->npos) {
+            reply.type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            reply.body = open_metrics(reply.body);
+        }
+        return reply;
+    }
+    if (path == "/debug/pprof/gpu" && served.jobs) return profile(*served.jobs, request.query);
+    if (path == "/healthz") {
+        if (served.jobs && !served.jobs->problem().empty()) return rejected(503, served.jobs->problem());
+        if (healthy(feed) || !served.sampling) return {.body = "ok\n"};
+        return {.status = 503, .body = problem.empty() ? "no device responds\n" : problem + '\n'};
+    }
+    return {
+        .status = 404,
+        .body = fmt::format("not found; available: /metrics, /healthz{}\n", served.jobs ? ", /debug/pprof/gpu" : "")};
+}
+
+void announce(const HttpEndpoint& endpoint, const Served& served) {
+    if (served.jobs)
+        note(fmt::format("totals of jobs at http://{0}/metrics, profiles at http://{0}/debug/pprof/gpu",
+                         endpoint.at().text()));
+    if (served.sampling)
+        served.feed.look([&](const LiveState& state) {
+            note(fmt::format("sampling {} GPU{} with {} every {} s; metrics at http://{}/metrics",
+                             state.devices().size(), state.devices().size() == 1 ? "" : "s", state.backend(),
+                             static_cast<double>(state.interval()) / 1e9, endpoint.at().text()));
+            for (const std::string& sentence : state.notes()) note(sentence);
+        });
     if (!endpoint.at().loopback())
         note(fmt::format(
             "anyone who can reach {} can read these metrics, with no password and no encryption; to protect "
@@ -71,12 +118,25 @@ Result<ExitCode> serve(const ServeArguments& arguments) {
     if (!at.ok()) return at.error();
     Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open(*at);
     if (!endpoint.ok()) return endpoint.error();
-    LiveFeed feed(arguments.live);
-    if (Status sampling = feed.start(); !sampling) return sampling.error();
-    Status served = (*endpoint)->serve([&](const HttpRequest& request) { return page(feed, request); },
-                                       [&feed] { feed.restart(monotonic_ns()); }, [&] { announce(**endpoint, feed); });
-    feed.stop();
-    if (!served) return served.error();
+    Served served{.feed = LiveFeed(arguments.live)};
+    Status sampling = served.feed.start();
+    if (!arguments.jobs.empty()) {
+        served.jobs.emplace(arguments.jobs);
+        served.jobs->look(realtime_ns());
+        if (!served.jobs->problem().empty()) return Error{ExitCode::unreadable, served.jobs->problem()};
+        if (!sampling) note(sampling.error().message + "; only totals of jobs are served");
+        served.sampling = static_cast<bool>(sampling);
+    } else if (!sampling) {
+        return sampling.error();
+    }
+    Status ended = (*endpoint)->serve([&](const HttpRequest& request) { return page(served, request); },
+                                      [&served] {
+                                          if (served.sampling) served.feed.restart(monotonic_ns());
+                                          if (served.jobs) served.jobs->look(realtime_ns());
+                                      },
+                                      [&] { announce(**endpoint, served); });
+    served.feed.stop();
+    if (!ended) return ended.error();
     return ExitCode::ok;
 }
 
@@ -85,6 +145,9 @@ std::function<Result<ExitCode>()> declare_serve(CommandLine& line) {
     line.option("--prometheus", arguments->prometheus,
                 "Serve /metrics at this address (default host: 127.0.0.1); port 0 picks a free one.")
         .value("[HOST]:PORT");
+    line.option("--jobs", arguments->jobs,
+                "Also serve the totals that record --aggregate writes into this folder, and pprof profiles of them.")
+        .value("DIR");
     line.removed("--web-config", "for TLS and passwords, put a reverse proxy in front of serve");
     declare_live_options(line, arguments->live);
     return [arguments] { return serve(*arguments); };

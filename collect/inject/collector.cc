@@ -39,6 +39,8 @@ constexpr std::int64_t kFlushInterval = 250 * kMillisecond, kClockInterval = 100
 constexpr std::int64_t kReclaimInterval = 100 * kMillisecond;
 constexpr std::size_t kMinRingsToReclaim = 64;
 constexpr std::int64_t kSlowStart = 5000 * kMillisecond;
+constexpr std::int64_t kAggregateInterval = 2000 * kMillisecond;
+constexpr std::uint64_t kAggregateBytes = std::uint64_t{16} << 20;
 constexpr int kMaxLateWaits = 10, kMaxTries = 3;
 constexpr std::int64_t kMaxDrain = 100 * kMillisecond, kMaxShutdown = 1200 * kMillisecond;
 constexpr std::int64_t kMaxExitWait = 2000 * kMillisecond;  // maximum delay of the exit by a hanging CUPTI
@@ -95,14 +97,26 @@ void note_slow_start(Collector& c, std::int64_t now) noexcept {
                                         "record without it: --trace nvtx,cpu");
 }
 
+const PartNumber* part_of(const Collector& c) noexcept {
+    if (c.keeper != nullptr) return &c.keeper->part();
+    return settings().aggregate ? &c.part : nullptr;
+}
+
 void begin_part(Collector& c) noexcept {
-    const PartNumber* part = c.keeper != nullptr ? &c.keeper->part() : nullptr;
-    for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_meta(c.file, part);
+    for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_meta(c.file, part_of(c));
     write_clock(c);
     write_facts(c);  // the reader knows our thread from now on
     write_names_so_far(c);
     write_graph_nodes(c.file, true);
     c.part_began = monotonic_ns();
+}
+
+// Parts of --aggregate have consecutive numbers, so that the launcher knows of those that were deleted unread.
+void number_next_part(Collector& c, std::int64_t finished) noexcept {
+    std::int64_t& oldest = c.finished[c.part.number++ % kMaxAwaited];
+    char path[SpoolFile::kPathBytes];
+    if (oldest != 0 && SpoolFile::path_of(path, settings().folder, oldest)) unlink(path);
+    oldest = finished;
 }
 
 // With --keep-last, only the last part and the one before it are kept; together they cover at least the requested time.
@@ -115,9 +129,11 @@ void next_part(Collector& c) noexcept {
     }
     write_losses(c, false);
     write_facts(c);
+    std::int64_t finished = c.file.created_at();
     bool turned = c.keeper != nullptr ? c.keeper->turn(c.file, settings().folder, c.part_began)
-                                      : c.file.next(settings().folder, settings().standby);
+                                      : c.file.next(settings().folder, settings().standby || settings().aggregate);
     if (!turned) return;  // continues in this one
+    if (settings().aggregate) number_next_part(c, finished);
     begin_part(c);
     if (c.keeper != nullptr) c.keeper->write(c.file, c.steps, false);
     if (settings().standby) forget_past(c);
@@ -131,6 +147,23 @@ bool full() noexcept {
     char path[sizeof settings().folder + 8];
     std::snprintf(path, sizeof path, "%s/full", settings().folder);
     return settings().limited && access(path, F_OK) == 0;
+}
+
+// With --aggregate, steps are only counted.
+void write_steps(Collector& c) noexcept {
+    c.events.clear();
+    c.events.add(std::uint32_t{0});
+    c.steps.take_events([&](const StepEvent& event) {
+        if (event.kind != StepEvent::ended) return;
+        spool::HostEvent step{};
+        step.bytes = sizeof step;
+        step.op = spool::HostEventOp::step;
+        step.time = static_cast<std::uint64_t>(event.begin.real);
+        step.domain = event.thread;
+        step.range = static_cast<std::uint64_t>(event.end.steady - event.begin.steady);
+        c.refused_memory += !c.events.add(&step, sizeof step);
+    });
+    if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
 }
 
 // What the program's steps did since the last round; `regular` once a second.
@@ -212,6 +245,9 @@ void* spool(void*) {
             write_facts(c);
             clocked = now;
         }
+        if (settings().aggregate) write_steps(c);
+        if (settings().aggregate && (now - c.part_began >= kAggregateInterval || c.file.bytes() >= kAggregateBytes))
+            next_part(c);
         if (settings().keep_last_ns > 0 && now - c.part_began >= settings().keep_last_ns) next_part(c);
         if (c.keeper != nullptr) follow_steps(c, now, clocked == now);
     }
@@ -226,6 +262,7 @@ void* spool(void*) {
         drain(c, ending + kMaxShutdown);
     }
     if (standby) c.standby.finish(c.window);
+    if (settings().aggregate) write_steps(c);
     write_clock(c);
     write_facts(c);
     if (c.keeper != nullptr) {
@@ -317,8 +354,9 @@ bool begin() noexcept {
     if (!collector->file.open(settings().folder)) return false;
     collector->steps.start();
     collector->keeper = collector->steps.wanted() ? StepKeeper::make(collector->file) : nullptr;
+    collector->part.first = collector->file.created_at();
     // At once: a program that is killed now leaves a truncated part, not nothing.
-    write_process_meta(collector->file, collector->keeper != nullptr ? &collector->keeper->part() : nullptr);
+    write_process_meta(collector->file, part_of(*collector));
     if (settings().keep_slow > 0 && collector->keeper == nullptr)
         collector->file.write(ChunkKind::spool_refused, "keeping only some steps: out of memory; everything is kept");
     return true;

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "collect/inject/activity_switch.h"
+#include "collect/inject/process_meta.h"
 #include "collect/inject/spool/activity_spool.h"
 #include "collect/inject/spool/scratch.h"
 #include "collect/inject/spool/spool_file.h"
@@ -17,6 +18,9 @@
 #include "collect/inject/steps/window.h"
 
 namespace gpuprof::inject {
+
+// With --aggregate the launcher reads and deletes finished parts. If it does not, the disk holds this many and the current one.
+constexpr std::size_t kMaxAwaited = 8;
 
 // Created once and never destroyed: threads of the program may use it until the last moment.
 struct Collector {
@@ -35,6 +39,8 @@ struct Collector {
     std::atomic<bool> cuda_started{false};  // activity.start() has returned
     std::atomic<bool> yielded{false};
     std::int64_t part_began = 0;
+    PartNumber part = {};                         // with --aggregate
+    std::int64_t finished[kMaxAwaited] = {};      // with --aggregate: the parts before this one, by number
     std::atomic<std::int64_t> starting_since{0};  // CUPTI is being started; 0: not
     bool names_written = false, refusal_written = false, slow_start_written = false, devices_asked = false;
     std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied

@@ -146,6 +146,18 @@ Status replace_file(const std::string& file, const std::string& content) {
     return error;
 }
 
+bool has_ended(std::int64_t pid) {
+    std::FILE* file = std::fopen(fmt::format("/proc/{}/stat", pid).c_str(), "re");
+    if (file == nullptr) return true;
+    char text[512];
+    std::size_t size = std::fread(text, 1, sizeof text - 1, file);
+    std::fclose(file);
+    text[size] = '\0';
+    std::string_view stat(text, size);
+    std::size_t name = stat.rfind(") ");
+    return name == stat.npos || stat[name + 2] == 'Z' || stat[name + 2] == 'X';
+}
+
 Status write_request_file(const std::string& file, const control::Request& request) {
     char line[control::kMaxBytes];
     std::size_t size = control::write_request(request, line);

@@ -30,6 +30,8 @@ Result<control::Request> request_stop(const std::string& folder);
 std::string host_word();
 // "t0001"
 std::string trigger_folder(std::int64_t number);
+// Whether a process has ended. A zombie has: its parent may never ask for it.
+bool has_ended(std::int64_t pid);
 Status write_request_file(const std::string& file, const control::Request& request);
 Status replace_file(const std::string& file, const std::string& content);
 

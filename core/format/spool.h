@@ -86,6 +86,7 @@ enum class HostEventOp : std::uint8_t {
     // table counts. The path is omitted if it is that of the line before, and empty for code that is in no file.
     stack_name,
     launch_stack,  // a call began: `domain` is its correlation id, `range` the id of its stack
+    step,          // with --aggregate: a step of thread `domain` began at `time` and took `range` ns of CLOCK_MONOTONIC
 };
 // Where an event's text is.
 enum class TextKind : std::uint8_t { none, inline_text, registered };

@@ -17,6 +17,7 @@
 #include "io/exporters/call_tree.h"
 #include "io/exporters/exporter.h"
 #include "io/exporters/instruction_samples.h"
+#include "io/exporters/pprof.h"
 
 namespace gpuprof::inline exporters {
 namespace {
@@ -31,7 +32,7 @@ namespace value_type {
 constexpr std::uint32_t type = 1, unit = 2;
 }
 namespace sample {
-constexpr std::uint32_t locations = 1, values = 2;
+constexpr std::uint32_t locations = 1, values = 2, label = 3, label_key = 1, label_text = 2;
 }
 namespace location {
 constexpr std::uint32_t id = 1, line = 4, line_function = 1, line_number = 2;
@@ -79,29 +80,20 @@ Status write_profile(std::string text, Sink& sink) {
 using protozero::pbf_writer;
 using namespace pprof;
 
-// One function and one location for each name, with the same number as the name.
-std::string profile_of(const Trace& trace) {
-    CallTree tree = call_tree(trace);
-    Strings strings;
-    std::string text;
-    pbf_writer writer(text);
+// What all profiles of device time measure; the second is shown first.
+std::int64_t add_device_types(pbf_writer& writer, Strings& strings) {
     std::int64_t standard = strings.of("device");
     for (auto [type, unit] : {std::pair("launches", "count"), std::pair("device", "nanoseconds")}) {
         pbf_writer value(writer, profile::sample_type);
         value.add_int64(value_type::type, strings.of(type));
         value.add_int64(value_type::unit, strings.of(unit));
     }
-    std::vector<std::uint64_t> names;
-    for (const CallTree::Node& node : tree.nodes) names.push_back(static_cast<std::uint64_t>(strings.of(node.name)));
-    for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
-        if (tree.nodes[i].count == 0) continue;
-        std::vector<std::uint64_t> stack;  // innermost first
-        for (std::uint32_t at = i; at != CallTree::kNone; at = tree.nodes[at].parent) stack.push_back(names[at]);
-        std::array<std::int64_t, 2> values{tree.nodes[i].count, tree.nodes[i].device_ns};
-        pbf_writer written(writer, profile::sample);
-        written.add_packed_uint64(sample::locations, stack.begin(), stack.end());
-        written.add_packed_int64(sample::values, values.begin(), values.end());
-    }
+    return standard;
+}
+
+// One function and one location for each name, with the same number as the name; then what ends a profile.
+void add_names(pbf_writer& writer, const std::vector<std::uint64_t>& names, const Strings& strings, TimeNs time,
+               DurNs duration, std::int64_t standard) {
     for (std::uint64_t name : std::set<std::uint64_t>(names.begin(), names.end())) {
         {
             pbf_writer place(writer, profile::location);
@@ -113,13 +105,55 @@ std::string profile_of(const Trace& trace) {
         made.add_int64(function::name, static_cast<std::int64_t>(name));
     }
     for (const std::string& each : strings.texts()) writer.add_string(profile::string, each);
-    writer.add_int64(profile::time, trace.full_window().start);
-    writer.add_int64(profile::duration, trace.full_window().length());
+    writer.add_int64(profile::time, time);
+    writer.add_int64(profile::duration, duration);
     writer.add_int64(profile::default_type, standard);
+}
+
+std::string profile_of(const Trace& trace) {
+    CallTree tree = call_tree(trace);
+    Strings strings;
+    std::string text;
+    pbf_writer writer(text);
+    std::int64_t standard = add_device_types(writer, strings);
+    std::vector<std::uint64_t> names;
+    for (const CallTree::Node& node : tree.nodes) names.push_back(static_cast<std::uint64_t>(strings.of(node.name)));
+    for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
+        if (tree.nodes[i].count == 0) continue;
+        std::vector<std::uint64_t> stack;  // innermost first
+        for (std::uint32_t at = i; at != CallTree::kNone; at = tree.nodes[at].parent) stack.push_back(names[at]);
+        std::array<std::int64_t, 2> values{tree.nodes[i].count, tree.nodes[i].device_ns};
+        pbf_writer written(writer, profile::sample);
+        written.add_packed_uint64(sample::locations, stack.begin(), stack.end());
+        written.add_packed_int64(sample::values, values.begin(), values.end());
+    }
+    add_names(writer, names, strings, trace.full_window().start, trace.full_window().length(), standard);
     return text;
 }
 
 }  // namespace
+
+Status write_flat_profile(const FlatProfile& flat, Sink& sink) {
+    Strings strings;
+    std::string text;
+    pbf_writer writer(text);
+    std::int64_t standard = add_device_types(writer, strings);
+    std::vector<std::uint64_t> names;
+    for (const FlatProfile::Sample& each : flat.samples) {
+        names.push_back(static_cast<std::uint64_t>(strings.of(each.name)));
+        std::array<std::int64_t, 2> values{each.count, each.device};
+        pbf_writer written(writer, profile::sample);
+        written.add_packed_uint64(sample::locations, &names.back(), &names.back() + 1);
+        written.add_packed_int64(sample::values, values.begin(), values.end());
+        for (const auto& [key, value] : each.labels) {
+            pbf_writer label(written, sample::label);
+            label.add_int64(sample::label_key, strings.of(std::string(key)));
+            label.add_int64(sample::label_text, strings.of(value));
+        }
+    }
+    add_names(writer, names, strings, flat.time, flat.duration, standard);
+    return write_profile(std::move(text), sink);
+}
 
 Status export_pprof(const Trace& trace, Sink& sink) { return write_profile(profile_of(trace), sink); }
 

@@ -133,7 +133,7 @@ bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {
     return opens_window(domain, what, window());
 }
 
-// Whether the annotation belongs to the steps of --keep-slow.
+// Whether the annotation belongs to the steps of --keep-slow or --aggregate.
 bool is_step(std::uint64_t domain, const Annotation& what) noexcept {
     return step_watch().wanted() && window().open() && annotation_name().matches(what.text, domain, what.registered);
 }

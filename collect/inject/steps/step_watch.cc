@@ -10,7 +10,7 @@ namespace gpuprof::inject {
 Moment Moment::now() noexcept { return {realtime_ns(), monotonic_ns()}; }
 
 void StepWatch::start() noexcept {
-    if (settings().keep_slow <= 0) return;
+    if (settings().keep_slow <= 0 && !settings().aggregate) return;
     void* memory = std::malloc(kCells * sizeof(Cell));
     if (memory == nullptr) return;
     cells_ = static_cast<Cell*>(memory);

@@ -1,4 +1,4 @@
-// Sees the program's steps begin and end, for --keep-slow: on the program's threads, which read two clocks and append to
+// Sees the program's steps begin and end, for --keep-slow and --aggregate: on the program's threads, which read two clocks and append to
 // a queue of fixed size; the spool thread takes events from it. Nothing here waits or allocates after start().
 //
 // A step is a range of the wanted name (annotation_name.h), from its beginning to its end, or the time from one mark of
@@ -47,7 +47,7 @@ public:
     StepWatch(const StepWatch&) = delete;
     StepWatch& operator=(const StepWatch&) = delete;
 
-    // If steps are to be kept. Out of memory: wanted() stays false.
+    // If steps are to be kept or counted. Out of memory: wanted() stays false.
     void start() noexcept;
     bool wanted() const noexcept { return cells_ != nullptr; }
 

@@ -76,7 +76,8 @@ void SpoolAnnotations::add(std::uint32_t thread, const spool::HostEvent& event, 
         case HostEventOp::reset: reset(thread, time); break;
         case HostEventOp::stream_call:
         case HostEventOp::stack_name:
-        case HostEventOp::launch_stack: break;  // not an annotation
+        case HostEventOp::launch_stack:
+        case HostEventOp::step: break;  // not an annotation
     }
 }
 

@@ -1,0 +1,232 @@
+#include "cli/aggregate/aggregation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/aggregate/process_totals.h"
+#include "cli/aggregate/totals.h"
+#include "collect/counters/spool_input.h"
+#include "collect/launch/injection.h"
+#include "collect/launch/run_folder.h"
+#include "core/base/caught.h"
+#include "core/base/clock.h"
+#include "core/base/host_name.h"
+#include "core/base/text/shell_words.h"
+#include "core/base/whole_file.h"
+
+namespace gpuprof::inline cli {
+namespace {
+
+constexpr auto kPartsLook = std::chrono::milliseconds(250);
+constexpr DurNs kSnapshotInterval = 5'000'000'000;
+constexpr auto kMostEnding = std::chrono::seconds(60);
+constexpr std::uint64_t kMostOnDisk = std::uint64_t{192} << 20;  // of finished parts; those beyond are dropped unread
+constexpr std::uint64_t kMostSnapshot = std::uint64_t{16} << 20;
+constexpr int kMostRecorders = 1024;  // of one host
+constexpr int kLowPriority = 10;
+
+struct Part {
+    std::int64_t pid = 0, time = 0;
+    std::string file;
+    std::uint64_t bytes = 0;
+};
+
+// PID-TIME.gpuprof, by process and time.
+std::vector<Part> process_parts(const std::string& folder) {
+    std::vector<Part> parts;
+    for (const std::string& file : launch::parts_in(folder)) {
+        Part part{.file = file};
+        long long pid = 0, time = 0;
+        struct stat about {};
+        if (std::sscanf(file.c_str() + folder.size(), "/%lld-%lld.gpuprof", &pid, &time) != 2 || pid <= 0) continue;
+        if (lstat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) continue;
+        part.pid = pid;
+        part.time = time;
+        part.bytes = static_cast<std::uint64_t>(about.st_size);
+        parts.push_back(std::move(part));
+    }
+    std::sort(parts.begin(), parts.end(),
+              [](const Part& a, const Part& b) { return std::pair(a.pid, a.time) < std::pair(b.pid, b.time); });
+    return parts;
+}
+
+// Those that are too much for the disk, oldest first, never the newest one of a process. The gap in their numbers is counted.
+void drop_excess(std::vector<Part>& parts) {
+    std::uint64_t bytes = 0;
+    std::vector<Part*> finished;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+        if (parts[i].pid == parts[i + 1].pid) {
+            finished.push_back(&parts[i]);
+            bytes += parts[i].bytes;
+        }
+    std::sort(finished.begin(), finished.end(), [](const Part* a, const Part* b) { return a->time < b->time; });
+    for (Part* part : finished) {
+        if (bytes <= kMostOnDisk) break;
+        bytes -= part->bytes;
+        unlink(part->file.c_str());
+        part->file.clear();
+    }
+    std::erase_if(parts, [](const Part& part) { return part.file.empty(); });
+}
+
+DurNs thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+}  // namespace
+
+struct Aggregation::State {
+    std::string file, parts;
+    int locked = -1;  // descriptor
+    JobTotals totals;
+    DurNs cpu_before = 0;  // of earlier recorders
+    std::map<std::int64_t, ProcessTotals> processes;
+    TimeNs written_at = 0;  // CLOCK_MONOTONIC
+    Status status;          // of the last snapshot
+    std::mutex mutex;       // guards those below, and `status` once there is a thread
+    std::condition_variable wake;
+    bool started = false, stop = false, stopped = false;
+
+    ~State() {
+        if (locked >= 0) close(locked);
+    }
+    void run();
+    void look(bool last, Parts after);
+    Status write_snapshot(bool ended);
+};
+
+// Reads the finished parts: all but the newest one of each process, and that too if the process has ended.
+void Aggregation::State::look(bool last, Parts after) {
+    std::set<std::int64_t> ended;  // before the list is made, which therefore has all their parts
+    for (const auto& [pid, process] : processes)
+        if (last || launch::has_ended(pid)) ended.insert(pid);
+    for (const Part& part : process_parts(parts))
+        if (last || launch::has_ended(part.pid)) ended.insert(part.pid);
+    std::vector<Part> found = process_parts(parts);
+    if (after == Parts::removed && !last) drop_excess(found);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const Part& part = found[i];
+        bool newest = i + 1 == found.size() || found[i + 1].pid != part.pid;
+        if (newest && !ended.contains(part.pid)) continue;
+        ProcessTotals& process = processes.try_emplace(part.pid, totals).first->second;
+        (void)counters::read_chunks_of(part.file, [&](ByteInput& input) {
+            return counters::read_chunks(input, [&](const RawChunk& chunk) { process.take(chunk); });
+        });
+        process.sweep(newest);
+        if (newest) processes.erase(part.pid);
+        if (after == Parts::removed) unlink(part.file.c_str());
+        if (!last && monotonic_ns() - written_at >= kSnapshotInterval) return;
+    }
+    for (std::int64_t pid : ended)
+        if (auto process = processes.find(pid); process != processes.end()) {
+            process->second.sweep(true);
+            processes.erase(process);
+        }
+}
+
+Status Aggregation::State::write_snapshot(bool ended) {
+    written_at = monotonic_ns();
+    totals.written = realtime_ns();
+    totals.recorder_cpu = cpu_before + thread_cpu_ns();
+    totals.ended = ended;
+    totals.choose_shown();
+    return launch::replace_file(file, encode(totals));
+}
+
+void Aggregation::State::run() {
+    (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kLowPriority);
+    std::unique_lock lock(mutex);
+    for (bool last = false; !last;) {
+        last = wake.wait_for(lock, kPartsLook, [this] { return stop; });
+        lock.unlock();
+        Status written;
+        Status looked = caught([&] {
+            look(last, Parts::removed);
+            if (last || monotonic_ns() - written_at >= kSnapshotInterval) written = write_snapshot(last);
+        });
+        lock.lock();
+        status = looked ? written : looked;
+    }
+    stopped = true;
+    wake.notify_all();
+}
+
+Aggregation::Aggregation(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Aggregation::Aggregation(Aggregation&&) noexcept = default;
+Aggregation::~Aggregation() {
+    if (state_ && state_->started) (void)finish();
+}
+const std::string& Aggregation::file() const { return state_->file; }
+
+Result<Aggregation> Aggregation::open(const std::string& into) {
+    auto state = std::make_shared<State>();
+    for (int number = 0; number < kMostRecorders && state->locked < 0; ++number) {
+        std::string name = fmt::format("{}-{}", launch::host_word(), number);
+        int lock =
+            ::open(fmt::format("{}/.{}.lock", into, name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (lock < 0)
+            return Error{ExitCode::not_permitted,
+                         fmt::format("cannot write to folder {}: {}", shell_quoted_file(into), std::strerror(errno))};
+        if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+            close(lock);
+            continue;
+        }
+        state->locked = lock;
+        state->file = fmt::format("{}/{}{}", into, name, kSuffix);
+    }
+    if (state->locked < 0)
+        return Error{ExitCode::not_permitted,
+                     fmt::format("{} recorders of this host write into {} already", kMostRecorders, into)};
+    if (Result<std::string> text = read_whole_file(state->file, kMostSnapshot); text.ok())
+        if (Result<JobTotals> earlier = parse_job_totals(*text); earlier.ok()) state->totals = std::move(*earlier);
+    if (state->totals.started == 0) state->totals.started = realtime_ns();
+    state->cpu_before = state->totals.recorder_cpu;
+    state->totals.host = host_name();
+    if (Status written = state->write_snapshot(false); !written) return written.error();
+    return Aggregation(std::move(state));
+}
+
+void Aggregation::start(const std::string& parts) {
+    state_->parts = parts;
+    state_->started = true;
+    std::thread([state = state_] { state->run(); }).detach();
+}
+
+Status Aggregation::finish() {
+    std::unique_lock lock(state_->mutex);
+    if (!std::exchange(state_->started, false)) return {};
+    state_->stop = true;
+    state_->wake.notify_all();
+    if (!state_->wake.wait_for(lock, kMostEnding, [this] { return state_->stopped; }))
+        return Error{ExitCode::internal,
+                     fmt::format("the last totals could not be written to {}: its file system does not answer",
+                                 shell_quoted_file(state_->file))};
+    return state_->status;
+}
+
+Status Aggregation::read_all(const std::string& parts, Parts after) {
+    state_->parts = parts;
+    return caught([&]() -> Status {
+        state_->look(true, after);
+        return state_->write_snapshot(true);
+    });
+}
+
+}  // namespace gpuprof::cli
