@@ -17,7 +17,7 @@ import numpy as np
 
 COLUMNS = {"step": np.int32, "rank": np.int16, "dp_rank": np.int8, "stage": np.int8, "start_ts": np.float32, "duration": np.float32, "seq_id": np.int16}
 FLOATS = ("start_ts", "duration")
-KEPT_STEPS = {"AR": 12, "SE": 8}  # evenly chosen of 44 and 43, as `public.load` does; of ST all
+KEPT_STEPS = {"AR": 8, "SE": 6}  # evenly chosen of 44 and 43, as `public.load` does; of ST all
 
 
 def pack(columns, steps=None):

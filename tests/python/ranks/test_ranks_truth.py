@@ -91,7 +91,7 @@ def test_a_slow_rank_is_no_uneven_stage(first_answer, ranks, jobs):
 
 def test_sequences_of_uneven_length_burden_one_rank_after_another(ranks, jobs):
     """The published analysis of this job finds uneven sequences (tests/fixtures/ranks)."""
-    place, _ = jobs("SE", "--steps", "8")
+    place, _ = jobs("SE", "--steps", "6")
     rows = [row for row in ranks(place, "imbalance")["imbalance"] if row["quantity"] == "compute"]
     assert len(rows) == 2
     for row in rows:
