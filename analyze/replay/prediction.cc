@@ -112,6 +112,13 @@ std::unique_ptr<const Facts> facts_for_replays(const Facts& known) {
     return facts;
 }
 
+void make_graph(const Facts& facts, Trace& trace) {
+    if (trace.op().rows == 0) trace.drop_ids_of_kernels();  // those of their operators
+    trace.drop_external_ids_of_calls();
+    (void)facts.get<ReplayGraph>();  // which counts calls that were not recorded, and finds those that synchronised
+    trace.drop_correlation_ids_of_calls();
+}
+
 ReplayValidity ReplayValidity::make(const Facts& facts) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     ReplayValidity found;

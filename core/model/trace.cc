@@ -10,6 +10,15 @@ std::string_view Trace::meta(std::string_view key) const {
     return {};
 }
 
+void Trace::drop_ids_of_kernels() {
+    tables_.kernel.correlation.skip();
+    tables_.kernel.external_id.skip();
+}
+
+void Trace::drop_external_ids_of_calls() { tables_.api_call.external_id.skip(); }
+
+void Trace::drop_correlation_ids_of_calls() { tables_.api_call.correlation.skip(); }
+
 Trace copy_of(const Trace& trace) {
     Trace copy;
     copy.tables_ = trace.tables_;
