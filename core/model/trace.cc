@@ -10,14 +10,13 @@ std::string_view Trace::meta(std::string_view key) const {
     return {};
 }
 
-void Trace::drop_ids_of_kernels() {
-    tables_.kernel.correlation.skip();
-    tables_.kernel.external_id.skip();
+void Trace::drop(const ColumnSelection& unread) {
+    tables_.each_table([&](const TableSpec& spec, auto& table) {
+        table.each_column([&](const ColumnSpec& column, auto& values) {
+            if (unread.has(spec, column)) values.skip();
+        });
+    });
 }
-
-void Trace::drop_external_ids_of_calls() { tables_.api_call.external_id.skip(); }
-
-void Trace::drop_correlation_ids_of_calls() { tables_.api_call.correlation.skip(); }
 
 Trace copy_of(const Trace& trace) {
     Trace copy;

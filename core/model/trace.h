@@ -55,10 +55,8 @@ public:
     // The value of a `meta` row, or "".
     std::string_view meta(std::string_view key) const;
 
-    // Drop ids that nobody reads from now on: tens of millions of calls and kernels are linked by row already.
-    void drop_ids_of_kernels();
-    void drop_external_ids_of_calls();
-    void drop_correlation_ids_of_calls();
+    // Drops the values of columns that nobody reads from now on.
+    void drop(const ColumnSelection& unread);
 
 private:
     friend class TraceBuilder;

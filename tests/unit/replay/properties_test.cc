@@ -52,6 +52,7 @@ TEST_P(ReplayOfRecording, NeedsOnlyTheFactsForReplays) {
     Trace trace = copy_of(trace_);
     const std::unique_ptr<const Facts> few = facts_for_replays(Facts(trace, Options{}));
     make_graph(*few, trace);
+    EXPECT_TRUE(trace.kernel().grid_x.none_present());
     EXPECT_TRUE(trace.api_call().correlation.none_present());
     const WhatIf& again = few->get<WhatIf>();
     EXPECT_EQ(few->get<ReplayValidity>().why_not, facts_->get<ReplayValidity>().why_not);
