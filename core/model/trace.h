@@ -55,7 +55,7 @@ public:
     // The value of a `meta` row, or "".
     std::string_view meta(std::string_view key) const;
 
-    // Drops the values of columns that nobody reads from now on.
+    // Drops the values of columns that are not read from now on.
     void drop(const ColumnSelection& unread);
 
 private:
