@@ -15,6 +15,7 @@
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/iterations.h"
 #include "analyze/facts/steps/phases.h"
+#include "analyze/facts/steps/serving_phases.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/facts/validity.h"
@@ -107,9 +108,23 @@ std::unique_ptr<const Facts> facts_for_replays(const Facts& known) {
     facts->put(known.get<EngineStretches>());
     facts->put(known.get<Steps>());
     facts->put(known.get<Phases>());
+    facts->put(known.get<ServingPhases>());
     facts->put(known.get<PeerWaits>());
     facts->put(known.get<UnfusedAttention>());
     return facts;
+}
+
+void make_graph(const Facts& facts, Trace& trace) {
+    // How kernels were launched is in their groups and phases, and who launched them in the links.
+    static const ColumnSelection launches{{"kernel",
+                                           "grid_x grid_y grid_z block_x block_y block_z registers shared_bytes "
+                                           "local_bytes cluster_x cluster_y cluster_z"},
+                                          {"api_call", "external_id"}},
+        operators{{"kernel", "correlation external_id"}}, calls{{"api_call", "correlation"}};
+    trace.drop(launches);
+    if (trace.op().rows == 0) trace.drop(operators);
+    (void)facts.get<ReplayGraph>();  // counts calls that were not recorded, and finds those that synchronised
+    trace.drop(calls);
 }
 
 ReplayValidity ReplayValidity::make(const Facts& facts) {

@@ -32,6 +32,8 @@ struct ReplayValidity {
 // The same facts for replays alone: with what is known that they need, and without what is large. Ten million operations and their replays
 // take a gigabyte; those who ask for nothing else drop the facts that they have.
 std::unique_ptr<const Facts> facts_for_replays(const Facts& known);
+// Makes the graph of facts for replays alone, and drops what no replay reads from their trace: about half of it.
+void make_graph(const Facts& facts, Trace& trace);
 
 // A time with the range of what it may be.
 struct RangedNs {

@@ -168,8 +168,10 @@ Result<ReportContent> analyse(const Plan& plan, TraceWithFacts& selected) {
                                       [](const Analysis* each) { return each->traits.about_idle; });
         found.trust = trust_of(facts, about_idle);
     }
-    if (!found.answer && plan.analyses.size() == 1 && plan.analyses.front()->traits.replays)
+    if (!found.answer && plan.analyses.size() == 1 && plan.analyses.front()->traits.replays) {
         selected.facts = facts_for_replays(facts);
+        make_graph(*selected.facts, *selected.trace);
+    }
     for (const Analysis* analysis : plan.analyses) {
         auto known = selected.of_whole.find(analysis);
         Result<ResultTable> table =

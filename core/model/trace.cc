@@ -10,6 +10,14 @@ std::string_view Trace::meta(std::string_view key) const {
     return {};
 }
 
+void Trace::drop(const ColumnSelection& unread) {
+    tables_.each_table([&](const TableSpec& spec, auto& table) {
+        table.each_column([&](const ColumnSpec& column, auto& values) {
+            if (unread.has(spec, column)) values.skip();
+        });
+    });
+}
+
 Trace copy_of(const Trace& trace) {
     Trace copy;
     copy.tables_ = trace.tables_;

@@ -55,6 +55,9 @@ public:
     // The value of a `meta` row, or "".
     std::string_view meta(std::string_view key) const;
 
+    // Drops the values of columns that are not read from now on.
+    void drop(const ColumnSelection& unread);
+
 private:
     friend class TraceBuilder;
     friend Trace select_interval(Trace whole, Interval part);

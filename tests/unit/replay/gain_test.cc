@@ -40,7 +40,7 @@ TEST(Replayed, IsTooMuchForLargeRecordings) {
     EXPECT_FALSE(facts.get<Replayed>().holds);
     EXPECT_FALSE(gain_without(facts, Waste::launching).predicted.has_value());
     EXPECT_GT(gain_without(facts, Waste::launching).ns, 0);
-    Result<AnswerJson> answer = answer_json(facts, "1");
+    Result<AnswerJson> answer = answer_json(facts, "1", 0, StepDetail::slowest, [](const auto&) {});
     ASSERT_TRUE(answer.ok());
     EXPECT_TRUE(answer->path.spans.empty());
     EXPECT_NE(answer->report.find("gpu-profile report FILE whatif computes it"), std::string::npos);
