@@ -104,7 +104,7 @@ def test_options_of_every_analysis_are_accepted_by_all(program, analyses):
     (["compare", INPUT, INPUT, "--step-range", "nosuch"], "no range or operator"),
     (["compare", INPUT, INPUT, "--gap-min-ns", "5us"], "an option of report, for summary, findings, gaps"),
     (["ranks", FIXTURES / "ranks", "--device", "0"], "an option of report"),
-    (["ranks", FIXTURES / "gloo" / "late", "--step-range", "nosuch"], "no range or operator of these ranks"),
+    (["ranks", FIXTURES / "gloo" / "even", "--step-range", "nosuch"], "no range or operator of these ranks"),
     (["profile", "--backend", "replay:nofile", "--", "true"], "cannot read nofile"),
     (["top", "--once", "--backend", "replay:nofile"], "cannot read nofile"),
     (["bench", "--backend", "replay:nofile", "--", "true"], "cannot read nofile"),
