@@ -362,6 +362,14 @@ def test_damaged_pages_cost_their_table(program, mock):
     assert len(tables_of(program, mock)["kernel"]) == kernels
 
 
+def test_calls_of_unknown_processes(program, mock):
+    """Not one call has a process when the messages of the recorder are read."""
+    change(mock, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = NULL",
+           *([] if query(mock, "SELECT 1 FROM sqlite_schema WHERE name = 'DIAGNOSTIC_EVENT'") else ["CREATE TABLE DIAGNOSTIC_EVENT (severity, text, globalPid)"]))
+    tables = tables_of(program, mock)
+    assert len(tables["api_call"]) > 0 and all(row["process"] in (None, "") for row in tables["api_call"])
+
+
 @pytest.mark.parametrize("trick", [
     # A view that never ends, a virtual table: neither is evaluated.
     ["DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", """CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM n)
