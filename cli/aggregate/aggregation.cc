@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -43,6 +44,7 @@ constexpr std::uint64_t kMostOnDisk = std::uint64_t{192} << 20;  // of finished 
 constexpr std::uint64_t kMostSnapshot = std::uint64_t{16} << 20;
 constexpr int kMostRecorders = 1024;  // of one host
 constexpr int kLowPriority = 10;
+constexpr int kKeptMemory = 32 << 20;  // for the next part or process, instead of new pages: a third of the CPU time
 
 struct Part {
     std::int64_t pid = 0, time = 0;
@@ -176,6 +178,8 @@ Aggregation::~Aggregation() {
 const std::string& Aggregation::file() const { return state_->file; }
 
 Result<Aggregation> Aggregation::open(const std::string& into) {
+    mallopt(M_MMAP_THRESHOLD, kKeptMemory);
+    mallopt(M_TRIM_THRESHOLD, kKeptMemory);
     auto state = std::make_shared<State>();
     for (int number = 0; number < kMostRecorders && state->locked < 0; ++number) {
         std::string name = fmt::format("{}-{}", launch::host_word(), number);

@@ -3,7 +3,8 @@
 
 A job is drawn: threads that launch kernels, collectives, copies and fills on streams of one or two devices, and wait for them; records
 come late and out of order. The fake CUPTI plays it twice, for a capture and for totals. Both must equal what is counted here from the
-records themselves, in the slowest and plainest way; the capture also by the tables of `report`. Prints a line for each difference.
+records themselves, in the slowest and plainest way; the capture also by the tables of `report`. Prints a line for each difference, and
+how the causes of idle time compare: totals name the gap by its launch, `report` by what most of it was.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import json
 import random
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +27,8 @@ NAMES = ["_Z5saxpyifPKfPf", "_Z10gemm_naiveiPKfS0_Pf", "softmax", "ncclDevKernel
 COPIES = {1: "HtoD", 2: "DtoH", 8: "DtoD"}
 CALLS = {"KERNEL": "cudaLaunchKernel_v7000", "MEMCPY": "cudaMemcpyAsync_v3020", "MEMSET": "cudaMemset_v3020",
          "wait": "cudaDeviceSynchronize_v3020", "other": "cudaMalloc_v3020"}
+# Causes of `report` that a gap may have whose work was launched before it began. The others are the host's.
+AFTER_LAUNCH = {"launch", "host memcpy", "compilation/module load", "graph", "unrecorded work", "unknown", "profiler"}
 SLACK_NS = 20  # between a wait and the work around it, so that no clock seems wrong
 
 
@@ -104,15 +107,16 @@ def truth(records):
         span = lambda ops: union((op["start"], op["end"]) for op in ops)  # noqa: E731
         busy, collective = span(own), span(filter(is_collective, own))
         compute = span(op for op in own if op["kind"] in ("KERNEL", "GRAPH_TRACE") and not is_collective(op))
-        idle = dict.fromkeys(("host late", "host waited", "queued", "unknown"), 0)
+        idle, gaps = dict.fromkeys(("host late", "host waited", "queued", "unknown"), 0), []
         for (_, begin), (end, _) in zip(busy, busy[1:]):
             ending = {cause_of(op, calls, waits, begin) for op in own if op["start"] == end}
+            gaps.append((end - begin, frozenset(ending)))
             if len(ending) == 1:
                 idle[ending.pop()] += end - begin
             else:
                 idle["any"] = idle.get("any", 0) + end - begin  # two ops end the gap at once
         devices[device] = {"busy_ns": length(busy), "collective_ns": length(collective),
-                           "exposed_collective_ns": length(union([*collective, *compute])) - length(compute), "idle_ns": idle}
+                           "exposed_collective_ns": length(union([*collective, *compute])) - length(compute), "idle_ns": idle, "gaps": gaps}
     return {name: tuple(value) for name, value in kernels.items()}, {kind: tuple(value) for kind, value in copies.items()}, devices
 
 
@@ -136,7 +140,21 @@ def bounded(name):
     return f"{name[:1000]}... #{number:016x}"
 
 
-def differences(program, records, folder, demangle=lambda name: name):
+def differences_of_causes(rows, gaps, threads, idle):
+    """How gaps of the report differ from those of the truth. Adds their time to `idle`, by both causes."""
+    rows = [row for row in sorted(rows, key=lambda row: row["start_ns"]) if row["before"] and row["after"]]
+    if [row["dur_ns"] for row in rows] != [ns for ns, _ in gaps]:
+        yield f"{len(rows)} gaps of the report, not {len(gaps)}, or of other lengths"
+        return
+    for row, (ns, causes) in zip(rows, gaps, strict=True):
+        idle["/".join(sorted(causes)), row["cause"]] += ns
+        if causes == {"queued"} and row["cause"] not in AFTER_LAUNCH:
+            yield f"a gap of {ns} ns before work that was launched: {row['cause']} in the report"
+        if causes == {"host late"} and row["cause"] == "synchronisation" and threads == 1:
+            yield f"a gap of {ns} ns whose host waited, by the report; host late in totals"
+
+
+def differences(program, records, folder, demangle=lambda name: name, idle_by_causes=None):
     """Play the records twice; return how totals and capture differ from the truth."""
     kernels, copies, devices = truth(records)
     script, found = script_of_records(records, folder), []
@@ -167,11 +185,15 @@ def differences(program, records, folder, demangle=lambda name: name):
     capture = folder / "capture.gpuprof"
     done = record_played(program, script, capture, "--quiet", "--sample", "0", "--graph", "graph", play="inline")
     assert done.status == 0, done.errors
-    report = program.report(capture, "devices", "kernels", "memcpy", "memset")
+    report = program.report(capture, "devices", "kernels", "memcpy", "memset", "gaps", "--gap-min-ns", "0")
     for row in report["devices"].rows:
         each = next(each for each in of["devices"] if each["device"] == row["device"])
         for column, key in (("busy_ns", "busy_ns"), ("comm_busy_ns", "collective_ns"), ("exposed_comm_ns", "exposed_collective_ns")):
             expect(f"{column} of the report", row[column], each[key])
+    threads = len({x["threadId"] for x in records if x["kind"] == "RUNTIME"})
+    for device, wanted in devices.items():
+        own = [row for row in report["gaps"].rows if row["device"] == device]
+        found += differences_of_causes(own, wanted["gaps"], threads, Counter() if idle_by_causes is None else idle_by_causes)
     by_name, by_kind = defaultdict(int), defaultdict(int)
     for each in of["kernels"]:
         by_name[each["name"]] += each["total_ns"]
@@ -199,12 +221,14 @@ def main():
     asked.add_argument("--seed", default="1", help="ANY draws another one each time")
     arguments = asked.parse_args()
     seed = random.SystemRandom().randrange(1 << 30) if arguments.seed == "ANY" else int(arguments.seed)
-    program, wrong = Program(arguments.binary), 0
+    program, wrong, idle = Program(arguments.binary), 0, Counter()
     for number in range(arguments.jobs):
         with tempfile.TemporaryDirectory() as folder:
-            for line in differences(program, drawn_job(seed + number), Path(folder), demangled):
+            for line in differences(program, drawn_job(seed + number), Path(folder), demangled, idle):
                 wrong += 1
                 print(f"seed {seed + number}: {line}")
+    for (coarse, fine), ns in idle.most_common():
+        print(f"{100 * ns / idle.total():6.2f} % of idle time: {coarse}; {fine} by the report")
     print(f"{arguments.jobs} jobs from seed {seed}: {wrong} differences")
     return 1 if wrong else 0
 

@@ -1,5 +1,7 @@
 """Part 2: the cost of recording and sampling, interleaved with torch.profiler and nsys (harness/turns.py)."""
 
+import json
+
 from harness import turns
 from harness.check import Checks
 from harness.recording import last_json, storm, workload
@@ -84,16 +86,35 @@ def cost_empty_launches(case):
             case.measured(f"{name}: {sorted(values)[len(values) // 2]:.2f} us a launch")
 
 
+def beside_nothing(case, name, prefix, bound):
+    """A launch-bound step and, if they can be had, empty launches: with a recorder that keeps no recording, and without."""
+    programs = {name: (workload(case, "steps.py", "launches", case.scaled(100)), "ms", last_number, {name: bound})}
+    if not case.machine.missing(["programs", "cupti"]):
+        programs[f"{name}_empty"] = (storm(case, "launches", case.scaled(200000)), "us", us_per("us_per_launch"), {})
+    for program, (command, unit, figure, bounds) in programs.items():
+        ways = {way_of: way(case, before, command, figure, with_cupti(case)) for way_of, before in (("nothing", []), (name, prefix))}
+        turns.compare(case, program, unit, turns.take(case, program, ways, rounds(case)), bounds)
+
+
 @CHECKS.add("`record --standby` while nothing is recorded: a launch-bound step at most x1.02; empty launches, us each", limit_s=60, needs=("gpu", "torch"))
 def cost_of_standby(case):
     standby = [case.machine.program, "record", "--quiet", "--standby", "--sample", "0", "-o", case.folder / "standby", "--"]
-    programs = {"standby": (workload(case, "steps.py", "launches", case.scaled(100)), "ms", last_number, {"standby": 1.02})}
-    if not case.machine.missing(["programs", "cupti"]):
-        programs["standby_empty"] = (storm(case, "launches", case.scaled(200000)), "us", us_per("us_per_launch"), {})
-    for name, (command, unit, figure, bounds) in programs.items():
-        ways = {way_of: way(case, prefix, command, figure, with_cupti(case)) for way_of, prefix in (("nothing", []), ("standby", standby))}
-        turns.compare(case, name, unit, turns.take(case, name, ways, rounds(case)), bounds)
+    beside_nothing(case, "standby", standby, 1.02)
     case.expect(not list((case.folder / "standby").glob("t*")), "something was recorded without a trigger")
+
+
+@CHECKS.add("`record --aggregate`: a launch-bound step at most x1.10; empty launches, us each; the recorder's CPU time for each kernel", limit_s=60, needs=("gpu", "torch"))
+def cost_of_totals(case):
+    totals = case.folder / "totals"
+    try:
+        beside_nothing(case, "aggregate", [case.machine.program, "record", "--quiet", "--aggregate", "-o", totals, "--"], 1.10)
+    finally:  # the totals are right however many rounds were made
+        for file in totals.glob("*.totals"):
+            said = json.loads(file.read_text())
+            kernels = sum(each["count"] for of in said["ranks"] for each in of["kernels"])
+            lost = {reason: count for of in said["ranks"] for reason, count in of["lost"].items()}
+            if case.expect(kernels > 0 and "parts" not in lost, f"{kernels} kernels, lost: {lost}"):
+                case.measured(f"{kernels:,} kernels, {said['recorder_cpu_ns'] / kernels:.0f} ns of the recorder's CPU time each, lost: {lost}")
 
 
 @CHECKS.add("opening a capture window (4,094 names of calls): the first below 100 ms, later ones below 5 ms", limit_s=20, needs=("gpu", "programs", "cupti"))

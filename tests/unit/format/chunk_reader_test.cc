@@ -34,6 +34,27 @@ bool same_chunk(const RawChunk& a, const RawChunk& b) {
     return a.header.kind == b.header.kind && a.bytes() == b.bytes();
 }
 
+// CRC-32 as its specification has it, bit by bit.
+std::uint32_t plain_checksum(std::string_view bytes) {
+    std::uint32_t sum = ~0U;
+    for (unsigned char byte : bytes) {
+        sum ^= byte;
+        for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ ((sum & 1) != 0 ? 0xEDB88320 : 0);
+    }
+    return ~sum;
+}
+
+TEST(ChunkReader, ChecksumsAreCrc32) {
+    EXPECT_EQ(checksum("123456789"), 0xCBF43926U);  // the check value of its catalogue
+    std::string bytes;
+    for (unsigned number = 1; bytes.size() < 700; number = number * 1664525 + 1013904223)
+        bytes += static_cast<char>(number >> 24);
+    for (std::size_t size = 0; size < 600; ++size) {
+        std::string_view some = std::string_view(bytes).substr(size % 33, size);
+        ASSERT_EQ(checksum(some), plain_checksum(some)) << size << " bytes";
+    }
+}
+
 TEST(ChunkReader, CutAnywhereKeepsWholeChunksAndCountsOneLoss) {
     std::string bytes = sample();
     std::vector<std::size_t> at = borders(bytes);
