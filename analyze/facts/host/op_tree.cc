@@ -57,7 +57,7 @@ Interval OpForest::span_of(OpKind kind, Row row) const {
     return span(trace_.tables().overhead);
 }
 
-// Takes a thousand records or more, up to a time when none is open.
+// Takes a thousand records or more, up to a time at which all have ended.
 OpForest::Records OpForest::take_part(Records& left) const {
     constexpr std::size_t kFew = 1 << 10;
     std::array<std::size_t, std::tuple_size_v<Records>> taken{};
