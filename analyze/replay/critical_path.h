@@ -37,7 +37,7 @@ struct PathPart {
 };
 
 struct CriticalPath {
-    std::vector<PathPart> parts;  // last first
+    PodVector<PathPart> parts;  // last first
     std::array<DurNs, kPathClasses> by_class{};
     DurNs total = 0;
 };

@@ -1,9 +1,12 @@
 #include "core/model/select_interval.h"
 
 #include <algorithm>
+#include <functional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "core/base/parallel.h"
 #include "core/base/text/ascii.h"
 
 namespace gpuprof::inline model {
@@ -142,6 +145,24 @@ void keep_rows(Table& table, const IntervalSelector& cutter) {
     table.rows = kept.size();
 }
 
+// Packs a column's values into as few bytes as the largest needs.
+template <class T>
+void narrow(Column<T>& column) {
+    if constexpr (!std::is_floating_point_v<T>) {
+        const std::size_t rows = column.size();
+        if (column.none_present() || column.bytes() < rows * sizeof(T)) return;  // is it already
+        std::uint64_t bits = 0;
+        for (Row row = 0; row < rows; ++row) bits |= static_cast<std::make_unsigned_t<T>>(column[row]);
+        const std::uint8_t width =
+            bits >> 32 != 0 ? 8 : Column<std::int64_t>::width_of(static_cast<std::int64_t>(bits));
+        if (width >= sizeof(T)) return;
+        Column<T> packed;
+        packed.extend_packed(column.validity(), rows, width, rows);
+        packed.write_packed(0, column.values(), rows);
+        column = std::move(packed);
+    }
+}
+
 }  // namespace
 
 Trace select_interval(Trace whole, Interval part) {
@@ -154,9 +175,16 @@ Trace select_interval(Trace whole, Interval part) {
 }
 
 Trace rebase_to_start(Trace given, Interval window) {
-    Trace trace = std::move(given);
-    trace.window_ = trace.full_window_ = window;
-    return rebase_to_start(std::move(trace));
+    given.window_ = given.full_window_ = window;
+    Trace trace = rebase_to_start(std::move(given));
+    std::vector<std::function<void()>> columns;
+    std::size_t rows = 0;
+    trace.tables_.each_table([&](const TableSpec&, auto& table) {
+        rows += table.rows;
+        table.each_column([&](const ColumnSpec&, auto& column) { columns.push_back([&] { narrow(column); }); });
+    });
+    run_together(rows, columns);
+    return trace;
 }
 
 Trace rebase_to_start(Trace given) {

@@ -14,7 +14,8 @@ Trace select_interval(Trace whole, Interval part);
 // the columns themselves (SQL, Arrow): their times then agree with every analysis, without a copy.
 // Of the whole recording; trace.zero() returns the offset.
 Trace rebase_to_start(Trace trace);
-// The same, with a window for a trace that has only samples: times count from the first one.
+// The same, with a window for a trace that has only samples: times count from the first one. Columns take as few bytes as their
+// values need: for programs that keep the trace long.
 Trace rebase_to_start(Trace trace, Interval window);
 
 }  // namespace gpuprof::model

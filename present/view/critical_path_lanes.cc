@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 #include <unordered_map>
 
@@ -23,7 +24,8 @@ SliceTable table_of(DeviceOp op) {
 // Finds the row of a track where a span belongs.
 class Places {
 public:
-    Places(const ViewPath& path, const Trace& trace, const Scene& scene) : tables_(trace.tables()), scene_(scene) {
+    Places(const ViewPath& path, const Trace& trace, const Scene& scene)
+        : path_(path), tables_(trace.tables()), scene_(scene) {
         const ApiCallTable& calls = tables_.api_call;
         std::unordered_map<StringId, std::int32_t> tracks;
         for (Row row = 0; row < calls.rows; ++row) {
@@ -45,13 +47,14 @@ public:
             if (which != span.table) return;
             if constexpr (requires { table.device, table.stream; })
                 lane = find(which, table, span.event_start, [&](Row row) {
-                    return table.device.value_or(row, 0) == span.device && table.stream.value_or(row, 0) == span.stream;
+                    return std::pair(table.device.value_or(row, 0), table.stream.value_or(row, 0)) ==
+                           path_.streams[span.lane];
                 });
             else if constexpr (requires { table.thread; })
                 lane = find(which, table, span.event_start,
-                            [&](Row row) { return table.thread.value_or(row, kNoString) == threads_[span.thread]; });
+                            [&](Row row) { return table.thread.value_or(row, kNoString) == threads_[span.lane]; });
         });
-        if (lane < 0) return {span.table == SliceTable::none ? tracks_[span.thread] : -1, 0};
+        if (lane < 0) return {span.table == SliceTable::none ? tracks_[span.lane] : -1, 0};
         const Lane& found = scene_.lanes[static_cast<std::size_t>(lane)];
         return {static_cast<std::int32_t>(found.track), found.y};
     }
@@ -64,13 +67,16 @@ private:
     // The lane of the event that starts at `start` and passes `is_it`; rows are in time order.
     template <class Table, class Test>
     std::int32_t find(SliceTable which, const Table& table, TimeNs start, Test is_it) const {
-        const TimeNs* starts = table.start.values();
-        auto first = static_cast<Row>(std::lower_bound(starts, starts + table.rows, start) - starts);
-        for (Row row = first; row < table.rows && starts[row] == start; ++row)
+        std::ranges::iota_view rows(Row{0}, static_cast<Row>(table.rows));
+        auto first = std::ranges::partition_point(rows, [&](Row row) { return table.start[row] < start; });
+        for (Row row : std::ranges::subrange(first, rows.end())) {
+            if (table.start[row] != start) break;
             if (is_it(row)) return lane_of(which, row);
+        }
         return -1;
     }
 
+    const ViewPath& path_;
     const Tables& tables_;
     const Scene& scene_;
     std::vector<StringId> threads_;
@@ -90,22 +96,19 @@ ViewPath view_path(const Facts& facts) {
     view.by_class = path.by_class;
     view.total = path.total;
     for (StringId thread : graph.threads) view.threads.emplace_back(trace.text(thread));
+    for (const auto& stream : graph.streams) view.streams.emplace_back(stream.device, stream.stream);
     for (std::size_t i = 0; i < times.size(); ++i) {
         if (times[i].length() <= 0) continue;
         Point point = path.parts[i].point;
         const PointInfo& info = graph.info[point];
-        ViewPathSpan span{.what = path.parts[i].what, .time = {times[i].start - zero, times[i].end - zero}};
+        ViewPathSpan span{
+            .time = {times[i].start - zero, times[i].end - zero}, .lane = info.lane, .what = path.parts[i].what};
         if (info.kind == PointKind::op) {
             span.table = table_of(op_kind(graph.object[point]));
             span.event_start = recorded_start(trace, graph.object[point]) - zero;
-            span.device = graph.streams[info.lane].device;
-            span.stream = graph.streams[info.lane].stream;
-        } else {
-            span.thread = info.lane;
-            if (info.kind == PointKind::call_end) {
-                span.table = SliceTable::api_call;
-                span.event_start = trace.api_call().start[graph.object[point]] - zero;
-            }
+        } else if (info.kind == PointKind::call_end) {
+            span.table = SliceTable::api_call;
+            span.event_start = trace.api_call().start[graph.object[point]] - zero;
         }
         view.spans.push_back(span);
     }
@@ -116,7 +119,8 @@ void add_critical_path(const ViewPath& path, const Trace& trace, Scene& scene) {
     if (path.spans.empty()) return;
     Places places(path, trace, scene);
     std::map<std::tuple<std::int32_t, std::uint32_t, PathClass>, Lane> lanes;
-    for (auto span = path.spans.rbegin(); span != path.spans.rend(); ++span) {
+    for (std::size_t i = path.spans.size(); i-- > 0;) {
+        const ViewPathSpan* span = &path.spans[i];
         auto [track, y] = places.of(*span);
         if (track < 0) continue;
         auto [found, first] = lanes.try_emplace({track, y, span->what});

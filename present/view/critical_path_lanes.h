@@ -12,19 +12,18 @@ namespace gpuprof::inline view {
 
 // Times count from the start of the recording.
 struct ViewPathSpan {
-    PathClass what;
     Interval time;
+    TimeNs event_start = 0;
+    std::uint32_t lane = 0;  // index in threads or, of device work, in streams
+    PathClass what;
     // The event that it belongs to: device work on a stream, or a call of a thread. None: host code of a thread.
     SliceTable table = SliceTable::none;
-    TimeNs event_start = 0;
-    std::int32_t device = -1;
-    std::int64_t stream = -1;
-    std::size_t thread = 0;  // index in threads
 };
 
 struct ViewPath {
-    std::vector<std::string> threads;  // keys
-    std::vector<ViewPathSpan> spans;   // last first
+    std::vector<std::string> threads;                            // keys
+    std::vector<std::pair<std::int32_t, std::int64_t>> streams;  // device, stream
+    PodVector<ViewPathSpan> spans;                               // last first; a long recording has millions
     std::array<DurNs, kPathClasses> by_class{};
     DurNs total = 0;  // 0: the replay of this recording abstains
 };

@@ -89,8 +89,7 @@ void ViewParts::add_answer(AnswerJson given) {
     answer = std::move(given);
     add_critical_path(answer.path, trace, scene);
     if (!answer.path.spans.empty())
-        answer.path.spans = {answer.path.spans.front()};  // that there are any is still told
-    answer.path.spans.shrink_to_fit();
+        answer.path.spans = PodVector<ViewPathSpan>(1, answer.path.spans[0]);  // that there are any is still told
     long_rows = std::make_unique<LongTableRows>(answered(), facts->options(), answer.part);
     facts.reset();
     number_job();

@@ -46,10 +46,48 @@ void merge_wrappers(PodVector<OpNode>& nodes) {
 
 }  // namespace
 
+Interval OpForest::span_of(OpKind kind, Row row) const {
+    auto span = [&](const auto& table) { return Interval{table.start[row], table.start[row] + table.dur[row]}; };
+    switch (kind) {
+        case OpKind::op: return span(trace_.op());
+        case OpKind::annotation: return span(trace_.range());
+        case OpKind::call: return span(trace_.api_call());
+        case OpKind::overhead: break;
+    }
+    return span(trace_.tables().overhead);
+}
+
+// Takes a thousand records or more, up to a time at which all have ended.
+OpForest::Records OpForest::take_part(Records& left) const {
+    constexpr std::size_t kFew = 1 << 10;
+    std::array<std::size_t, std::tuple_size_v<Records>> taken{};
+    std::array<Interval, std::tuple_size_v<Records>> next;
+    auto read = [&](std::size_t kind) {
+        bool any = taken[kind] < left[kind].size();
+        next[kind] = any ? span_of(static_cast<OpKind>(kind), left[kind][taken[kind]]) : Interval{INT64_MAX, INT64_MAX};
+    };
+    for (std::size_t kind = 0; kind < next.size(); ++kind) read(kind);
+    TimeNs reach = INT64_MIN;
+    for (std::size_t count = 0;; ++count) {
+        auto first = std::min_element(next.begin(), next.end(), [](auto& a, auto& b) { return a.start < b.start; });
+        if (first->start == INT64_MAX || (count >= kFew && first->start > reach)) break;
+        reach = std::max({reach, first->start, first->end});
+        auto kind = static_cast<std::size_t>(first - next.begin());
+        ++taken[kind];
+        read(kind);
+    }
+    Records part;
+    for (std::size_t kind = 0; kind < part.size(); ++kind) {
+        part[kind] = left[kind].first(taken[kind]);
+        left[kind] = left[kind].subspan(taken[kind]);
+    }
+    return part;
+}
+
 template <class Table>
-void OpForest::append(PodVector<OpNode>& nodes, OpKind kind, const Table& table, std::size_t index) const {
+void OpForest::append(PodVector<OpNode>& nodes, OpKind kind, const Table& table, const Records& records) const {
     auto nameless = static_cast<std::uint32_t>(names() - 1);
-    for (Row row : records_[static_cast<std::size_t>(kind)][index]) {
+    for (Row row : records[static_cast<std::size_t>(kind)]) {
         OpNode node;
         node.start = table.start[row];
         node.dur = table.dur[row];
@@ -60,7 +98,7 @@ void OpForest::append(PodVector<OpNode>& nodes, OpKind kind, const Table& table,
     }
 }
 
-PodVector<OpNode> OpForest::records_in_order(std::size_t index) const {
+PodVector<OpNode> OpForest::records_in_order(const Records& records) const {
     // Of operators that begin and end together, the outer one has the smaller id.
     auto id = [&](const OpNode& node) {
         const auto& ids = node.kind == OpKind::op ? trace_.op().external_id : trace_.range().external_id;
@@ -79,19 +117,19 @@ PodVector<OpNode> OpForest::records_in_order(std::size_t index) const {
     };
     PodVector<OpNode> nodes;
     std::size_t total = 0;
-    for (const RowGroups& rows : records_) total += rows[index].size();
+    for (const auto& rows : records) total += rows.size();
     nodes.reserve(total);
-    append(nodes, OpKind::op, trace_.op(), index);
+    append(nodes, OpKind::op, trace_.op(), records);
     sort_ties(nodes.begin(), nodes.end());
     std::size_t middle = nodes.size();
-    append(nodes, OpKind::annotation, trace_.range(), index);
+    append(nodes, OpKind::annotation, trace_.range(), records);
     sort_ties(nodes.begin() + middle, nodes.end());
     merge_tail(nodes, middle, outer);
     middle = nodes.size();
-    append(nodes, OpKind::call, trace_.api_call(), index);
+    append(nodes, OpKind::call, trace_.api_call(), records);
     merge_tail(nodes, middle, op_before);
     middle = nodes.size();
-    append(nodes, OpKind::overhead, trace_.tables().overhead, index);
+    append(nodes, OpKind::overhead, trace_.tables().overhead, records);
     merge_tail(nodes, middle, op_before);
     return nodes;
 }
@@ -149,9 +187,8 @@ void OpForest::credit_by_nesting(PodVector<OpNode>& nodes, std::uint32_t process
     }
 }
 
-PodVector<OpNode> OpForest::tree(std::size_t index) const {
-    std::uint32_t process = process_of_[index];
-    PodVector<OpNode> nodes = records_in_order(index);
+PodVector<OpNode> OpForest::tree(const Records& records, std::uint32_t process) const {
+    PodVector<OpNode> nodes = records_in_order(records);
     bool overhead = false;
     for (OpNode& node : nodes) {
         if (auto id = owner_id(node)) node.device_ns = linked_[process].find(*id);
@@ -163,6 +200,18 @@ PodVector<OpNode> OpForest::tree(std::size_t index) const {
     if (unlinked_any_) credit_by_nesting(nodes, process);
     merge_wrappers(nodes);
     return nodes;
+}
+
+void OpForest::each_part(const std::function<void(PodVector<OpNode>&)>& visit) const {
+    for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
+        Records left;
+        for (std::size_t kind = 0; kind < left.size(); ++kind) left[kind] = records_[kind][thread];
+        for (;;) {
+            PodVector<OpNode> nodes = tree(take_part(left), process_of_[thread]);
+            if (nodes.empty()) break;
+            visit(nodes);
+        }
+    }
 }
 
 OpOfKernel::OpOfKernel(const Trace& trace) : trace_(trace), timeline_(trace, {HostKind::op}) {

@@ -5,9 +5,12 @@
 // This is not the tree of host_timeline.h, where a thread has only its own records and a child may outlast its parent.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -29,7 +32,7 @@ struct OpNode {
     DurNs device_ns = 0;            // device work credited to the record itself
     std::uint32_t name = 0;         // OpForest::name_text(); equal for equal names
     Row row = kNoRow;               // in the table of its kind
-    std::uint32_t parent = kNoRow;  // index in the same tree, smaller than the node's own index
+    std::uint32_t parent = kNoRow;  // index in the same part, smaller than the node's own index
     std::uint32_t children = 0;     // direct ones
     OpKind kind = OpKind::op;
     bool merged = false;          // dropped in favour of its parent; not to be counted
@@ -52,9 +55,8 @@ public:
     // `trace` must outlive the forest.
     explicit OpForest(const Trace& trace);
 
-    // One tree per thread; every call builds a new one.
-    std::size_t trees() const { return threads_.size(); }
-    PodVector<OpNode> tree(std::size_t index) const;
+    // Visits the tree of each thread in parts, between which nothing is open: a long recording has millions of nodes.
+    void each_part(const std::function<void(PodVector<OpNode>&)>& visit) const;
 
     // Names are less than names(): string ids of the trace, with all ProfilerStep#N merged into one, and "" for no
     // name.
@@ -73,9 +75,13 @@ private:
     void place_records();
     void find_last_calls();
     std::uint32_t tree_of_call(Row row) const;
+    using Records = std::array<std::span<const Row>, 4>;  // of one thread, by OpKind
+    Interval span_of(OpKind kind, Row row) const;
+    Records take_part(Records& left) const;
     template <class Table>
-    void append(PodVector<OpNode>& nodes, OpKind kind, const Table& table, std::size_t index) const;
-    PodVector<OpNode> records_in_order(std::size_t index) const;
+    void append(PodVector<OpNode>& nodes, OpKind kind, const Table& table, const Records& records) const;
+    PodVector<OpNode> records_in_order(const Records& records) const;
+    PodVector<OpNode> tree(const Records& records, std::uint32_t process) const;
     std::optional<std::int64_t> owner_id(const OpNode& node) const;
     void credit_overhead(PodVector<OpNode>& nodes, std::uint32_t process) const;
     void credit_by_nesting(PodVector<OpNode>& nodes, std::uint32_t process) const;

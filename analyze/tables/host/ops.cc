@@ -68,11 +68,10 @@ public:
     explicit Averages(const Trace& trace)
         : trace_(trace), forest_(trace), memory_(trace), device_known_(!forest_.overflowed()) {
         for (auto& slots : slots_) slots.assign(forest_.names(), kNoRow);
-        for (std::size_t i = 0; i < forest_.trees(); ++i) {
-            PodVector<OpNode> tree = forest_.tree(i);
+        forest_.each_part([this](PodVector<OpNode>& tree) {
             count(tree);
             add_up_device_work(tree);
-        }
+        });
     }
     std::vector<OpTotals> rows;
     bool device_known() const { return device_known_; }

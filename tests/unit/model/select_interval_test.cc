@@ -96,5 +96,23 @@ TEST(Part, OfEverythingIsEverything) {
     EXPECT_FALSE(part.is_part());
 }
 
+TEST(Rebased, WithAWindowHasTheSameValuesInFewerBytes) {
+    MadeTrace made;
+    for (int i = 0; i < 100; ++i) made.kernel(i * 1000, i == 50 ? 300 : 5, i == 60 ? -1 : i);
+    made.range(0, 70'000, "step"), made.range(10, 5, "fetch");
+    Trace whole = std::move(made).trace();
+    Interval window = whole.window();
+    Trace trace = rebase_to_start(std::move(whole), window);
+    const KernelTable& kernels = trace.kernel();
+    for (Row row = 0; row < 100; ++row) {
+        EXPECT_EQ(kernels.start[row], row * 1000);
+        EXPECT_EQ(kernels.dur[row], row == 50 ? 300 : 5);
+        EXPECT_EQ(kernels.correlation[row], row == 60 ? -1 : std::int64_t{row});
+    }
+    EXPECT_EQ(kernels.dur.width(), 2);
+    EXPECT_EQ(kernels.correlation.width(), 0);  // a negative number needs all eight
+    EXPECT_EQ(trace.text(trace.range().name[1]), "fetch");
+}
+
 }  // namespace
 }  // namespace gpuprof
