@@ -52,7 +52,7 @@ void Reader::read_diagnostics() {
         std::string first;
     };
     std::array<std::array<Tally, 2>, kGravities> tallies;  // by gravity, and whether it reports a loss
-    batch_.tables.api_call.close();  // columns that end with their last value are read now
+    batch_.tables.api_call.close();                        // columns that end with their last value are read now
     const Tables& tables = batch_.tables;
     bool any_work = tables.kernel.rows + tables.memcpy.rows + tables.memset.rows > 0;
     std::set<StringId> callers;
