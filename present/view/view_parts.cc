@@ -41,7 +41,7 @@ std::vector<Chunk> chunks_of(const Items& items) {
     return chunks;
 }
 
-// A level with at least so many events per item is kept.
+// A level is kept if each of its items stands for at least this many events.
 constexpr std::size_t kEventsPerKeptItem = 16;
 
 template <class Event, class Merged>
