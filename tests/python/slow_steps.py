@@ -10,14 +10,20 @@ import os
 def parts(): return sorted(name for name in os.listdir(os.environ["GPUPROF_RECORD_DIR"]) if name.startswith(f"{os.getpid()}-"))
 import nvtx, gpu_profile
 """
-# Steps of 5 ms, and three that take much longer.
-PLANTED = """
-slow = {40: 0.8, 70: 1.2, 100: 1.0}
+
+
+def planted(length=1):
+    """Steps of `length` times 5 ms, and three that take much longer."""
+    return f"""
+slow = {{40: {0.8 * length}, 70: {1.2 * length}, 100: {length}}}
 for number in range(1, 151):
     with nvtx.annotate("step"):
         play(number)
-        time.sleep(slow.get(number, 0.005))
+        time.sleep(slow.get(number, {0.005 * length}))
 """
+
+
+PLANTED = planted()
 
 
 class Recorded:

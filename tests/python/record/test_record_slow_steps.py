@@ -6,15 +6,17 @@ import re
 import subprocess
 
 import pytest
+from lengthened import lengthened
 from patience import HANGS_S
 from quick_recording import once, script  # noqa: F401
 from recordings_of_cupti import slow_kernels
-from slow_steps import PLANTED, Recorded, command_line, python_environment
+from slow_steps import PLANTED, Recorded, command_line, planted, python_environment
 
 
 @pytest.fixture
 def run(program, script, tmp_path):
     def record(code, *options, rules="", expected=0, script=script):
+        (tmp_path / "run.gpuprof").unlink(missing_ok=True)
         command = command_line(program, tmp_path / "run.gpuprof", script, code, *options)
         done = subprocess.run(command, env=python_environment(program, rules), capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == expected, done.stderr
@@ -88,15 +90,20 @@ for number in range(1, 5):
     assert "in the warm-up" in recorded.errors
 
 
+def triggered(run, *options):
+    """Where other work makes the short steps longer, or one of them slow, all steps are made longer."""
+    return lengthened(lambda length: run(planted(length), *options), lambda recorded: " of 3 steps" in recorded.errors or " 3 of 150 steps" in recorded.errors)
+
+
 def test_a_trigger(run, once):
-    recorded = run(PLANTED, "--trigger", "step>60.5x")
+    recorded = triggered(run, "--trigger", "step>60.5x")
     assert [number for number, _ in recorded.kept()] == [70, 100, 40]
     assert "those that took over 60.5x the median of the steps before them" in recorded.errors
     assert recorded.kernels() == 6 * once
 
 
 def test_a_trigger_keeps_as_many_as_wanted(run):
-    recorded = run(PLANTED, "--trigger", "step>60x", "--keep-slow", "1")
+    recorded = triggered(run, "--trigger", "step>60x", "--keep-slow", "1")
     assert [number for number, _ in recorded.kept()] == [70]
     assert "kept the 1 slowest of 3 steps" in recorded.errors
 
