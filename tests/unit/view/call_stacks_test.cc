@@ -46,7 +46,7 @@ ByStack by_stack(const Scene& scene, const CallStacks& stacks) {
     ByStack sums;
     for (std::size_t lane = 0; lane < scene.lanes.size(); ++lane)
         for (std::size_t i = 0; i < stacks.of_lane[lane].size(); ++i) {
-            auto& [time, count] = sums[stack_of(stacks, stacks.of_lane[lane][i])];
+            auto& [time, count] = sums[stack_of(stacks, stacks.frame(lane, i))];
             time += scene.lanes[lane].slices[i].dur;
             ++count;
         }
@@ -80,10 +80,10 @@ TEST(CallStacks, IdleTimeIsCompleteAndBelowWhatWasOpen) {
         for (const Slice& slice : scene.lanes[lane].slices) drawn += slice.dur;
         ASSERT_EQ(stacks.of_lane[lane].size(), scene.lanes[lane].slices.size());
         for (std::size_t i = 0; i < stacks.of_lane[lane].size(); ++i) {
-            const StackFrame& frame = stacks.frames[stacks.of_lane[lane][i]];
+            const StackFrame& frame = stacks.frames[stacks.frame(lane, i)];
             EXPECT_EQ(frame.table, SliceTable::gap);
             idle += scene.lanes[lane].slices[i].dur;
-            if (stack_of(stacks, stacks.of_lane[lane][i]).find("step*") != std::string::npos)
+            if (stack_of(stacks, stacks.frame(lane, i)).find("step*") != std::string::npos)
                 below_step += scene.lanes[lane].slices[i].dur;
         }
     }
