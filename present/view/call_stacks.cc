@@ -67,6 +67,10 @@ public:
     std::uint32_t function(std::uint32_t parent, std::string_view name) {
         return known_or_new({parent, SliceTable::python_call, stacks_.names.intern(name)});
     }
+    // The operator that created a node of a CUDA graph.
+    std::uint32_t captured(std::uint32_t parent, StringId name) {
+        return known_or_new({parent, SliceTable::op, plain(name)});
+    }
     // The same event below another frame.
     std::uint32_t moved(std::uint32_t frame, std::uint32_t parent) {
         StackFrame copy = stacks_.frames[frame];
@@ -172,9 +176,10 @@ private:
 
 class CallStacksBuilder {
 public:
-    CallStacksBuilder(const Trace& trace, const Scene& scene)
+    CallStacksBuilder(const Trace& trace, const Scene& scene, const GraphOrigins& origins)
         : trace_(trace),
           scene_(scene),
+          origins_(origins),
           frames_(trace_, result_),
           of_lane_(scene.lanes.size()),
           calls_(trace_.api_call().rows, kNoFrame) {}
@@ -347,9 +352,17 @@ private:
             for (const Slice& slice : lane.slices) {
                 Row call = launches == nullptr ? kNoRow : (*launches)[slice.row];
                 std::uint32_t launch = call == kNoRow ? kNoFrame : launch_of(call);
+                if (lane.table == SliceTable::kernel) launch = captured_in(slice.row, launch);
                 set({at, i++}, frames_.of(launch, lane, slice.name));
             }
         }
+    }
+
+    // Below the launch of a CUDA graph: the frame of the operator in which the kernel's node was captured, if that is known.
+    std::uint32_t captured_in(Row kernel, std::uint32_t launch) {
+        const Row node = origins_.of_kernel(trace_, kernel);
+        const Column<StringId>& ops = trace_.tables().graph_node.op;
+        return node == kNoRow || !ops.has(node) ? launch : frames_.captured(launch, ops[node]);
     }
 
     // The frame of a call, below its recorded stack if it has one, which lies below the range or operator around it.
@@ -366,6 +379,7 @@ private:
 
     const Trace& trace_;
     const Scene& scene_;
+    const GraphOrigins& origins_;
     CallStacks result_;
     FrameTable frames_;
     std::vector<PodVector<std::uint32_t>> of_lane_;                         // by lane and slice
@@ -376,8 +390,8 @@ private:
 
 }  // namespace
 
-CallStacks call_stacks(const Trace& trace, const Scene& scene) {
-    return CallStacksBuilder(trace, scene).build();
+CallStacks call_stacks(const Trace& trace, const Scene& scene, const GraphOrigins& origins) {
+    return CallStacksBuilder(trace, scene, origins).build();
 }
 
 }  // namespace gpuprof::view

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/facts/host/graph_origins.h"
 #include "core/base/ids.h"
 #include "core/base/string_pool.h"
 #include "core/model/column.h"
@@ -55,6 +56,6 @@ struct CallStacks {
     }
 };
 
-CallStacks call_stacks(const Trace& trace, const Scene& scene);
+CallStacks call_stacks(const Trace& trace, const Scene& scene, const GraphOrigins& origins);
 
 }  // namespace gpuprof::view

@@ -23,16 +23,16 @@ std::vector<Chunk> chunks_of(const Items& items) {
     std::vector<Chunk> chunks;
     std::int64_t events = 0;
     DurNs busy = 0;
+    auto next = items.begin();
     for (std::size_t first = 0; first < items.size(); first += kLaneRows) {
         Chunk& chunk = chunks.emplace_back();
         chunk.first = first;
         chunk.count = std::min(kLaneRows, items.size() - first);
         chunk.events_before = events;
         chunk.time_before = busy;
-        chunk.start = extent(items[first]).start;
-        chunk.end = chunk.start;
-        for (std::size_t i = first; i < first + chunk.count; ++i) {
-            Extent each = extent(items[i]);
+        chunk.end = chunk.start = extent(*next).start;
+        for (std::size_t i = 0; i < chunk.count; ++i, ++next) {
+            Extent each = extent(*next);
             chunk.end = std::max(chunk.end, each.end);
             events += each.events;
             busy += each.busy;
@@ -44,9 +44,8 @@ std::vector<Chunk> chunks_of(const Items& items) {
 // A level is kept if each of its items stands for at least this many events.
 constexpr std::size_t kEventsPerKeptItem = 16;
 
-template <class Event, class Merged>
-void arrange_lane(const PodVector<Event>& events, std::vector<Level<Merged>>& levels,
-                  std::vector<std::vector<Chunk>>& chunks) {
+template <class Events, class Merged>
+void arrange_lane(const Events& events, std::vector<Level<Merged>>& levels, std::vector<std::vector<Chunk>>& chunks) {
     chunks.push_back(chunks_of(events));
     levels = levels_of(events, SeeLevel<Merged>([&](Level<Merged>& level) {
                            chunks.push_back(chunks_of(level.items));
@@ -66,7 +65,9 @@ ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const O
       facts(std::make_unique<const Facts>(trace, options)),
       scene(make_scene(*facts)),
       iterations(facts->get<Iterations>().all.size()) {
-    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(trace, scene); });
+    const GraphOrigins& origins = facts->get<GraphOrigins>();
+    stacks_ = std::async(std::launch::async | std::launch::deferred,
+                         [this, &origins] { return call_stacks(trace, scene, origins); });
     strings.merge(trace.strings());
     auto add_lanes = [this] {
         arrange_lanes(0);
