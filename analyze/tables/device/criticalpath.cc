@@ -83,25 +83,24 @@ private:
     // A thread's spans are read in pieces: there may be millions.
     void name_host_code(const PodVector<PathPart>& parts) {
         const Trace& trace = facts_.trace();
-        std::map<StringId, std::vector<std::pair<TimeNs, std::uint32_t>>> sought;  // by thread: time, part
+        auto time_of = [&](std::uint32_t at) { return trace.api_call().start[graph_.object[parts[at].point]]; };
+        std::map<StringId, PodVector<std::uint32_t>> sought;  // parts by thread
         for (std::uint32_t at = 0; at < parts.size(); ++at) {
             const PointInfo& info = graph_.info[parts[at].point];
-            std::uint32_t call = graph_.object[parts[at].point];
-            if (info.kind != PointKind::op && info.kind != PointKind::call_end && call != kNoRow)
-                sought[graph_.threads[info.lane]].emplace_back(trace.api_call().start[call], at);
+            if (info.kind != PointKind::op && info.kind != PointKind::call_end &&
+                graph_.object[parts[at].point] != kNoRow)
+                sought[graph_.threads[info.lane]].push_back(at);
         }
         around_.resize(parts.size(), kNoString);
         HostTimeline timeline(trace, {HostKind::range, HostKind::op});
-        for (auto& [thread, times] : sought) {
-            std::sort(times.begin(), times.end());
-            auto next = times.begin();
-            timeline.each_piece(thread, {HostKind::range, HostKind::op}, [&](const HostThread& piece) {
-                TimeNs end = INT64_MIN;
-                for (const HostSpan& span : piece.spans) end = std::max(end, span.end);
-                for (; next != times.end() && next->first < end; ++next) {
-                    std::uint32_t span = piece.innermost_at(next->first);
-                    if (span != kNoSpan) around_[next->second] = piece.spans[span].name;
-                }
+        for (auto& [thread, own] : sought) {
+            std::sort(own.begin(), own.end(), [&](auto a, auto b) { return time_of(a) < time_of(b); });
+            std::vector<TimeNs> times(own.size());
+            std::transform(own.begin(), own.end(), times.begin(), time_of);
+            const std::uint32_t* next = own.begin();
+            timeline.each_innermost_at(thread, times, [&](const HostThread& piece, std::uint32_t span) {
+                if (span != kNoSpan) around_[*next] = piece.spans[span].name;
+                ++next;
             });
         }
     }
