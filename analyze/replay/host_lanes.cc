@@ -126,7 +126,7 @@ void add_cuts(HostLane& lane, std::vector<TimeNs> cuts) {
 // Starts and ends of spans in order, from spans by start.
 class BoundsInOrder {
 public:
-    explicit BoundsInOrder(std::vector<TimeNs>& bounds) : bounds_(bounds) {}
+    explicit BoundsInOrder(PodVector<TimeNs>& bounds) : bounds_(bounds) {}
     void add(Interval span) {
         close_until(span.start);
         bounds_.push_back(span.start);
@@ -139,7 +139,7 @@ public:
     }
 
 private:
-    std::vector<TimeNs>& bounds_;
+    PodVector<TimeNs>& bounds_;
     std::vector<TimeNs> open_;  // ends, latest first
 };
 
