@@ -46,7 +46,7 @@ void join(MergedValue& into, const MergedValue& next) {
     into.count += next.count;
 }
 
-// Calls first(item) for the first item of each merged item and more(item) for the others.
+// Calls first(item) for the first item of each merged item, until it returns false, and more(item) for the others.
 template <class Finer, class First, class More>
 void group(const Finer& finer, int bin_bits, First&& first, More&& more) {
     TimeNs bin = 0;     // of the last merged item
@@ -57,7 +57,7 @@ void group(const Finer& finer, int bin_bits, First&& first, More&& more) {
         if (open && is_short && here == bin) {
             more(each);
         } else {
-            first(each);
+            if (!first(each)) return;
             open = is_short;
             bin = here;
         }
@@ -70,12 +70,16 @@ template <class Merged, class Finer>
 std::optional<PodVector<Merged>> merge(const Finer& finer, int bin_bits, std::size_t most) {
     std::size_t size = 0;
     group(
-        finer, bin_bits, [&](const auto&) { ++size; }, [](const auto&) {});
+        finer, bin_bits, [&](const auto&) { return ++size <= most; }, [](const auto&) {});
     if (size > most) return std::nullopt;
     PodVector<Merged> coarse;
     coarse.reserve(size);
     group(
-        finer, bin_bits, [&](const auto& each) { coarse.push_back(merged(each)); },
+        finer, bin_bits,
+        [&](const auto& each) {
+            coarse.push_back(merged(each));
+            return true;
+        },
         [&](const auto& each) { join(coarse.back(), merged(each)); });
     return coarse;
 }

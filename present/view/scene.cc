@@ -125,7 +125,7 @@ void add_counter(const Counter& counter, std::int32_t parent, Scene& scene) {
     scene.lanes.push_back(std::move(lane));
 }
 
-Scene make_scene(const Facts& facts) {
+Scene make_scene(const Facts& facts, const std::function<void(const Scene&)>& with_host) {
     const Trace& trace = facts.trace();
     std::vector<Counter> counters = counters_of(trace);
     Scene scene, host;
@@ -141,6 +141,7 @@ Scene make_scene(const Facts& facts) {
             auto [first, last] = processes.equal_range(counter.process);
             for (auto process = first; process != last; ++process) add_counter(counter, process->second, host);
         }
+        if (with_host) with_host(host);
     };
     run_together(trace.kernel().rows + trace.op().rows + trace.api_call().rows,
                  {[&] { add_devices(facts, counters, scene); }, add_processes});

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -131,8 +132,9 @@ struct Scene {
 // The tracks of processes, by key; in the order of the table where keys are equal.
 using ProcessTracks = std::multimap<StringId, std::int32_t>;
 
-// `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<GapList>().
-Scene make_scene(const Facts& facts);
+// `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<GapList>(). `with_host`: called with the part
+// of processes, whose lanes come last, while devices take longer.
+Scene make_scene(const Facts& facts, const std::function<void(const Scene&)>& with_host = {});
 
 // Parts of make_scene (scene_devices.cc, scene_host.cc).
 void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene);
