@@ -126,7 +126,7 @@ void add_cuts(HostLane& lane, std::vector<TimeNs> cuts) {
 // Starts and ends of spans in order, from spans by start.
 class BoundsInOrder {
 public:
-    explicit BoundsInOrder(std::vector<TimeNs>& bounds) : bounds_(bounds) {}
+    explicit BoundsInOrder(PodVector<TimeNs>& bounds) : bounds_(bounds) {}
     void add(Interval span) {
         close_until(span.start);
         bounds_.push_back(span.start);
@@ -139,7 +139,7 @@ public:
     }
 
 private:
-    std::vector<TimeNs>& bounds_;
+    PodVector<TimeNs>& bounds_;
     std::vector<TimeNs> open_;  // ends, latest first
 };
 
@@ -149,9 +149,9 @@ struct HostSpans {
     const Column<DurNs>& dur;
     const Column<StringId>& thread;
     Row rows, at = 0;
-    IntervalSet ThreadActivity::*into = nullptr;  // null: only its bounds count
-    HostSpans(const auto& table, IntervalSet ThreadActivity::*set)
-        : start(table.start), dur(table.dur), thread(table.thread), rows(static_cast<Row>(table.rows)), into(set) {}
+    enum Kind { kCalls, kOps, kOthers } kind;  // of others, only the bounds count
+    HostSpans(const auto& table, Kind of)
+        : start(table.start), dur(table.dur), thread(table.thread), rows(static_cast<Row>(table.rows)), kind(of) {}
     TimeNs next() const { return at < rows ? start[at] : std::numeric_limits<TimeNs>::max(); }
 };
 
@@ -159,10 +159,11 @@ std::vector<ThreadActivity> activity_of(const Trace& trace, const LaneOf& lane_o
     std::vector<ThreadActivity> threads(lanes);
     std::vector<BoundsInOrder> bounds;
     for (ThreadActivity& thread : threads) bounds.emplace_back(thread.bounds);
-    HostSpans tables[] = {{trace.api_call(), &ThreadActivity::calls},
-                          {trace.op(), &ThreadActivity::with_ops},
-                          {trace.range(), nullptr},
-                          {trace.tables().python_call, nullptr}};
+    std::vector<bool> has_ops(lanes);
+    HostSpans tables[] = {{trace.api_call(), HostSpans::kCalls},
+                          {trace.op(), HostSpans::kOps},
+                          {trace.range(), HostSpans::kOthers},
+                          {trace.tables().python_call, HostSpans::kOthers}};
     while (true) {
         HostSpans& first = *std::min_element(std::begin(tables), std::end(tables),
                                              [](const auto& a, const auto& b) { return a.next() < b.next(); });
@@ -172,11 +173,13 @@ std::vector<ThreadActivity> activity_of(const Trace& trace, const LaneOf& lane_o
         if (lane == LaneOf::kNone) continue;
         Interval span{first.start[row], first.start[row] + first.dur[row]};
         bounds[lane].add(span);
-        if (first.into != nullptr) add_merged(threads[lane].*first.into, span);
+        if (first.kind == HostSpans::kCalls) add_merged(threads[lane].calls, span);
+        if (first.kind == HostSpans::kOps && span.length() > 0) has_ops[lane] = true;
+        if (first.kind != HostSpans::kOthers && trace.op().rows > 0) add_merged(threads[lane].with_ops, span);
     }
     for (std::size_t i = 0; i < lanes; ++i) {
         bounds[i].close_until(std::numeric_limits<TimeNs>::max());
-        if (!threads[i].with_ops.empty()) threads[i].with_ops = unite(threads[i].with_ops, threads[i].calls);
+        if (!has_ops[i]) threads[i].with_ops = {};
     }
     return threads;
 }

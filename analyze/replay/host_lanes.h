@@ -19,9 +19,9 @@ namespace gpuprof::inline replay {
 
 // Recorded activity of one thread.
 struct ThreadActivity {
-    std::vector<TimeNs> bounds;  // starts and ends of everything recorded, ascending
-    IntervalSet calls;           // inside calls of the driver or runtime
-    IntervalSet with_ops;        // the same, and inside operators; empty if there are none
+    PodVector<TimeNs> bounds;  // starts and ends of everything recorded, ascending
+    IntervalSet calls;         // inside calls of the driver or runtime
+    IntervalSet with_ops;      // the same, and inside operators; empty if there are none
     const IntervalSet& active() const { return with_ops.empty() ? calls : with_ops; }
 };
 

@@ -1,8 +1,10 @@
 #include "core/model/column.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 
 namespace gpuprof::inline model {
 
@@ -125,10 +127,33 @@ bool Column<T>::write_packed(Row first, const T* values, std::size_t n) {
             case 1: write_as<std::uint8_t>(out, values, n); break;
             case 2: write_as<std::uint16_t>(out, values, n); break;
             case 4: write_as<std::uint32_t>(out, values, n); break;
-            default: write_as<std::uint64_t>(out, values, n);
+            case 8: write_as<std::uint64_t>(out, values, n); break;
+            default:
+                for (std::size_t i = 0; i < n; ++i) put(static_cast<Row>(first + i), values[i]);
         }
     }
     return true;
+}
+
+template <class T>
+void Column<T>::narrow() {
+    if constexpr (!std::is_floating_point_v<T>) {
+        if (form_ != kWide || size_ == 0) return;
+        std::uint64_t bits = 0;
+        for (T value : values_) bits |= static_cast<std::make_unsigned_t<T>>(value);
+        const std::size_t width = std::max<std::size_t>(1, (static_cast<std::size_t>(std::bit_width(bits)) + 7) / 8);
+        if (width >= sizeof(T)) return;
+        PodVector<unsigned char> packed(size_ * width + kPackedTail);
+        unsigned char* to = packed.data();
+        for (T value : values_) {  // each overwrites what is behind the one before
+            auto number = static_cast<std::uint64_t>(value);
+            std::memcpy(to, &number, sizeof number);
+            to += width;
+        }
+        values_ = {};
+        packed_.swap(packed);
+        form_ = static_cast<std::uint8_t>(width);
+    }
 }
 
 template <class T>

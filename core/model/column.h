@@ -104,6 +104,8 @@ public:
     void extend_packed(const std::uint64_t* validity, std::size_t n, std::uint8_t width, std::size_t expected);
     // Writes n of these rows; false if one of them needs more bytes. Several threads may write different rows.
     bool write_packed(Row first, const T* values, std::size_t n);
+    // Packs the values into as few bytes as the largest needs, if that is less. Not those of real numbers.
+    void narrow();
     // How many bytes a packed value needs: 1, 2, 4 or 8.
     static std::uint8_t width_of(T value) {
         if constexpr (std::is_floating_point_v<T>) {

@@ -145,24 +145,6 @@ void keep_rows(Table& table, const IntervalSelector& cutter) {
     table.rows = kept.size();
 }
 
-// Packs a column's values into as few bytes as the largest needs.
-template <class T>
-void narrow(Column<T>& column) {
-    if constexpr (!std::is_floating_point_v<T>) {
-        const std::size_t rows = column.size();
-        if (column.none_present() || column.bytes() < rows * sizeof(T)) return;  // is it already
-        std::uint64_t bits = 0;
-        for (Row row = 0; row < rows; ++row) bits |= static_cast<std::make_unsigned_t<T>>(column[row]);
-        const std::uint8_t width =
-            bits >> 32 != 0 ? 8 : Column<std::int64_t>::width_of(static_cast<std::int64_t>(bits));
-        if (width >= sizeof(T)) return;
-        Column<T> packed;
-        packed.extend_packed(column.validity(), rows, width, rows);
-        packed.write_packed(0, column.values(), rows);
-        column = std::move(packed);
-    }
-}
-
 }  // namespace
 
 Trace select_interval(Trace whole, Interval part) {
@@ -181,7 +163,7 @@ Trace rebase_to_start(Trace given, Interval window) {
     std::size_t rows = 0;
     trace.tables_.each_table([&](const TableSpec&, auto& table) {
         rows += table.rows;
-        table.each_column([&](const ColumnSpec&, auto& column) { columns.push_back([&] { narrow(column); }); });
+        table.each_column([&](const ColumnSpec&, auto& column) { columns.push_back([&] { column.narrow(); }); });
     });
     run_together(rows, columns);
     return trace;

@@ -41,14 +41,15 @@ struct EventColumns {
     Column<std::int64_t> frame, bytes;
 
     EventColumns(const ViewParts& parts, const Blob& blob) {
-        const auto& of_lane = parts.stacks().of_lane;  // of the critical path, there are none
-        const PodVector<std::uint32_t> none, &frames = blob.of < of_lane.size() ? of_lane[blob.of] : none;
+        const CallStacks& stacks = parts.stacks();
+        const bool framed =
+            blob.of < stacks.of_lane.size() && stacks.of_lane[blob.of].size() > 0;  // not the critical path
         const Lane& lane = parts.scene.lanes[blob.of];
         const Row count = static_cast<Row>(blob.count);
-        for (Row i = 0; i < count && frames.size() > 0; ++i) frame.set(i, frames[blob.first + i]);
-        for (Row i = 0; i < count; ++i)
-            if (auto known = bytes_of(parts.trace.tables(), lane.table, lane.slices[blob.first + i].row))
-                bytes.set(i, *known);
+        for (Row i = 0; i < count && framed; ++i) frame.set(i, stacks.frame(blob.of, blob.first + i));
+        auto slice = lane.slices.at(blob.first);
+        for (Row i = 0; i < count; ++i, ++slice)
+            if (auto known = bytes_of(parts.trace.tables(), lane.table, (*slice).row)) bytes.set(i, *known);
         bytes.pad(blob.count);
     }
     void append_to(std::vector<ColumnView>& columns) const {
@@ -57,19 +58,19 @@ struct EventColumns {
     }
 };
 
-// `events`: of the events themselves.
-template <class Items>
-std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, EncodingGoal goal,
+// `item`: iterator of the first of them; `events`: of the events themselves.
+template <class Item>
+std::string encode_slices(Item item, const Blob& blob, const StringPool& strings, EncodingGoal goal,
                           const EventColumns* events = nullptr) {
-    constexpr bool kMerged = requires { items[0].busy; };
+    constexpr bool kMerged = requires { item->busy; };
     const std::size_t rows = blob.count;
     ColumnBuffer<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
         row{"row", ColumnType::I64, "", rows}, count{"count", ColumnType::I64, "count", kMerged ? rows : 0},
         busy{"busy", ColumnType::Dur, "ns", kMerged ? rows : 0};
     ColumnBuffer<StringId> name{"name", ColumnType::Str, "", rows};
     bool any_name = false, any_row = false;
-    for (std::size_t i = 0; i < rows; ++i) {
-        const auto& slice = items[blob.first + i];
+    for (std::size_t i = 0; i < rows; ++i, ++item) {
+        const auto& slice = *item;
         start[i] = slice.start;
         dur[i] = slice.dur;
         name[i] = slice.name;
@@ -122,22 +123,24 @@ std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob,
 }
 
 // Calls encode(items, blob) with the items of a chunk of a level, made again if they are not kept.
-template <class Event, class Merged, class Encode>
-std::string encode_level(const PodVector<Event>& events, const Level<Merged>& level, const std::vector<Chunk>& chunks,
-                         Blob blob, Encode&& encode) {
+template <class Events, class Merged, class Encode>
+std::string encode_level(const Events& events, const Level<Merged>& level, const std::vector<Chunk>& chunks, Blob blob,
+                         Encode&& encode) {
     if (level.items.size() > 0) return encode(level.items, blob);
     auto events_before = [&](std::size_t chunk) {
         return chunk < chunks.size() ? static_cast<std::size_t>(chunks[chunk].events_before) : events.size();
     };
     const std::size_t chunk = blob.first / kLaneRows, begin = events_before(chunk), end = events_before(chunk + 1);
     blob.first = 0;
-    return encode(merged_items({events.data() + begin, end - begin}, level.resolution), blob);
+    return encode(merged_items(events, begin, end, level.resolution), blob);
 }
 
 std::string encode_lane(const ViewParts& parts, const Blob& blob, EncodingGoal goal) {
     const Lane& lane = parts.scene.lanes[blob.of];
     const LaneParts& merged = parts.lanes[blob.of];
-    auto slices = [&](const auto& items, const Blob& of) { return encode_slices(items, of, parts.strings, goal); };
+    auto slices = [&](const auto& items, const Blob& of) {
+        return encode_slices(items.begin() + of.first, of, parts.strings, goal);
+    };
     auto values = [&](const auto& items, const Blob& of) { return encode_values(items, of, parts.strings, goal); };
     if (lane.table == SliceTable::none && blob.level == 0) return values(lane.values, blob);
     if (blob.level > 0) {
@@ -147,7 +150,7 @@ std::string encode_lane(const ViewParts& parts, const Blob& blob, EncodingGoal g
                    : encode_level(lane.slices, merged.slices[blob.level - 1], chunks, blob, slices);
     }
     EventColumns events(parts, blob);
-    return encode_slices(lane.slices, blob, parts.strings, goal, &events);
+    return encode_slices(lane.slices.at(blob.first), blob, parts.strings, goal, &events);
 }
 
 // What kernels of a class have in common for a reader; classes are finer, for advice.

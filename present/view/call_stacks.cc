@@ -67,6 +67,10 @@ public:
     std::uint32_t function(std::uint32_t parent, std::string_view name) {
         return known_or_new({parent, SliceTable::python_call, stacks_.names.intern(name)});
     }
+    // The operator that created a node of a CUDA graph.
+    std::uint32_t captured(std::uint32_t parent, StringId name) {
+        return known_or_new({parent, SliceTable::op, plain(name)});
+    }
     // The same event below another frame.
     std::uint32_t moved(std::uint32_t frame, std::uint32_t parent) {
         StackFrame copy = stacks_.frames[frame];
@@ -127,40 +131,58 @@ using IdleOfThreads = std::map<StringId, IdlePieces>;
 // The slices of some lanes, outer before inner.
 class SlicesInOrder {
 public:
-    SlicesInOrder(const Scene& scene, const std::vector<std::uint32_t>& lanes) : scene_(scene) {
-        for (std::uint32_t lane : lanes) push({lane, 0});
+    SlicesInOrder(const Scene& scene, const std::vector<std::uint32_t>& lanes) {
+        for (std::uint32_t lane : lanes)
+            heads_.push_back({&scene.lanes[lane], {lane}, scene.lanes[lane].slices.begin()});
+        for (std::uint32_t i = 0; i < heads_.size(); ++i) push(i);
     }
     bool next(Place& place) {
         if (heap_.empty()) return false;
-        place = heap_.top().second;
+        const std::uint32_t first = heap_.top().second;
         heap_.pop();
-        push({place.lane, place.slice + 1});
+        Head& head = heads_[first];
+        place = head.place;
+        slice_ = head.slice;
+        ++head.place.slice, ++head.next;
+        push(first);
         return true;
     }
+    // At the place of next().
+    const Slice& slice() const { return slice_; }
 
 private:
+    struct Head {
+        const Lane* lane;
+        Place place;
+        Slices::Iterator next;
+        Slice slice = {};
+    };
     // Start, end (later first), table in nesting order, row of the track.
     using Order = std::tuple<TimeNs, TimeNs, SliceTable, std::uint32_t>;
-    void push(Place place) {
-        const Lane& lane = scene_.lanes[place.lane];
-        if (place.slice == lane.slices.size()) return;
-        const Slice& slice = lane.slices[place.slice];
-        heap_.push({{slice.start, -(slice.start + slice.dur), lane.table, lane.y}, place});
+    void push(std::uint32_t at) {
+        Head& head = heads_[at];
+        if (head.place.slice == head.lane->slices.size()) return;
+        const Slice& slice = head.slice = *head.next;
+        heap_.push({{slice.start, -(slice.start + slice.dur), head.lane->table, head.lane->y}, at});
     }
-    using Entry = std::pair<Order, Place>;
+    using Entry = std::pair<Order, std::uint32_t>;
     struct Later {
         bool operator()(const Entry& a, const Entry& b) const { return a.first > b.first; }
     };
-    const Scene& scene_;
+    std::vector<Head> heads_;
     std::priority_queue<Entry, std::vector<Entry>, Later> heap_;
+    Slice slice_;
 };
 
 class CallStacksBuilder {
 public:
-    CallStacksBuilder(const Trace& trace, const Scene& scene)
-        : trace_(trace), scene_(scene), frames_(trace_, result_), calls_(trace_.api_call().rows, kNoFrame) {
-        result_.of_lane.resize(scene.lanes.size());
-    }
+    CallStacksBuilder(const Trace& trace, const Scene& scene, const GraphOrigins& origins)
+        : trace_(trace),
+          scene_(scene),
+          origins_(origins),
+          frames_(trace_, result_),
+          of_lane_(scene.lanes.size()),
+          calls_(trace_.api_call().rows, kNoFrame) {}
 
     CallStacks build() && {
         IdleOfThreads idle = idle_of_threads();
@@ -171,6 +193,14 @@ public:
             for (const Place& piece : pieces) set(piece, frames_.of(kNoFrame, lane_of(piece)));
         add_device_work();
         std::sort(result_.cuts.begin(), result_.cuts.end());
+        for (PodVector<std::uint32_t>& frames : of_lane_) {
+            Column<std::int32_t>& column = result_.of_lane.emplace_back();
+            for (Row i = 0; i < frames.size(); ++i)
+                if (frames[i] != kNoFrame) column.set(i, static_cast<std::int32_t>(frames[i]));
+            column.pad(frames.size());
+            column.narrow();
+            frames = {};
+        }
         return std::move(result_);
     }
 
@@ -182,10 +212,10 @@ private:
     };
 
     const Lane& lane_of(const Place& place) const { return scene_.lanes[place.lane]; }
-    const Slice& slice_of(const Place& place) const { return lane_of(place).slices[place.slice]; }
+    Slice slice_of(const Place& place) const { return lane_of(place).slices[place.slice]; }
 
     void set(const Place& place, std::uint32_t frame) {
-        PodVector<std::uint32_t>& frames = result_.of_lane[place.lane];
+        PodVector<std::uint32_t>& frames = of_lane_[place.lane];
         if (frames.size() == 0) frames.resize(lane_of(place).slices.size(), kNoFrame);
         frames[place.slice] = frame;
     }
@@ -199,7 +229,8 @@ private:
         IdleOfThreads idle;
         for (const auto& [device, causes] : lanes) {
             SlicesInOrder slices(scene_, causes);
-            for (Place place; slices.next(place);) idle[lane_of(place).threads[place.slice]].push_back(place);
+            for (Place place; slices.next(place);)
+                idle[lane_of(place).threads.value_or(static_cast<Row>(place.slice), kNoString)].push_back(place);
         }
         auto before = [this](const Place& a, const Place& b) { return slice_of(a).start < slice_of(b).start; };
         for (auto& [thread, pieces] : idle)
@@ -288,7 +319,7 @@ private:
         OpenEvents open(*this, root);
         auto explain_until = [&](TimeNs time) {
             for (; piece < pieces.size() && slice_of(pieces[piece]).start < time; ++piece) {
-                const Slice& each = slice_of(pieces[piece]);
+                const Slice each = slice_of(pieces[piece]);
                 open.end_until(each.start);
                 set(pieces[piece], frames_.of(open.open_during(each.start + each.dur), lane_of(pieces[piece])));
             }
@@ -296,7 +327,7 @@ private:
         SlicesInOrder slices(scene_, lanes);
         for (Place place; slices.next(place);) {
             const Lane& lane = lane_of(place);
-            const Slice& slice = lane.slices[place.slice];
+            const Slice slice = slices.slice();
             explain_until(slice.start);
             open.end_until(slice.start);
             std::uint32_t frame = frames_.of(open.innermost(), lane, slice.name);
@@ -317,11 +348,21 @@ private:
             if (lane.table == SliceTable::memcpy) launches = &links.memcpy_launch;
             if (lane.table == SliceTable::memset) launches = &links.memset_launch;
             if (launches == nullptr && lane.table != SliceTable::device_range) continue;
-            for (std::uint32_t i = 0; i < lane.slices.size(); ++i) {
-                Row call = launches == nullptr ? kNoRow : (*launches)[lane.slices[i].row];
-                set({at, i}, frames_.of(call == kNoRow ? kNoFrame : launch_of(call), lane, lane.slices[i].name));
+            std::uint32_t i = 0;
+            for (const Slice& slice : lane.slices) {
+                Row call = launches == nullptr ? kNoRow : (*launches)[slice.row];
+                std::uint32_t launch = call == kNoRow ? kNoFrame : launch_of(call);
+                if (lane.table == SliceTable::kernel) launch = captured_in(slice.row, launch);
+                set({at, i++}, frames_.of(launch, lane, slice.name));
             }
         }
+    }
+
+    // Below the launch of a CUDA graph: the frame of the operator in which the kernel's node was captured, if that is known.
+    std::uint32_t captured_in(Row kernel, std::uint32_t launch) {
+        const Row node = origins_.of_kernel(trace_, kernel);
+        const Column<StringId>& ops = trace_.tables().graph_node.op;
+        return node == kNoRow || !ops.has(node) ? launch : frames_.captured(launch, ops[node]);
     }
 
     // The frame of a call, below its recorded stack if it has one, which lies below the range or operator around it.
@@ -338,8 +379,10 @@ private:
 
     const Trace& trace_;
     const Scene& scene_;
+    const GraphOrigins& origins_;
     CallStacks result_;
     FrameTable frames_;
+    std::vector<PodVector<std::uint32_t>> of_lane_;                         // by lane and slice
     PodVector<std::uint32_t> calls_;                                        // frames of api_call rows
     std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> launches_;  // of calls with stacks
     std::map<std::string, int> roots_;                                      // threads by name
@@ -347,6 +390,8 @@ private:
 
 }  // namespace
 
-CallStacks call_stacks(const Trace& trace, const Scene& scene) { return CallStacksBuilder(trace, scene).build(); }
+CallStacks call_stacks(const Trace& trace, const Scene& scene, const GraphOrigins& origins) {
+    return CallStacksBuilder(trace, scene, origins).build();
+}
 
 }  // namespace gpuprof::view

@@ -13,8 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/pod_vector.h"
+#include "analyze/facts/host/graph_origins.h"
+#include "core/base/ids.h"
 #include "core/base/string_pool.h"
+#include "core/model/column.h"
 #include "present/view/scene.h"
 
 namespace gpuprof::inline view {
@@ -43,13 +45,17 @@ struct StackCut {
 };
 
 struct CallStacks {
-    std::vector<StackFrame> frames;  // parents before children
-    std::vector<PodVector<std::uint32_t>>
-        of_lane;                 // for each lane of the scene, the frame at the start of each slice; may be empty
-    std::vector<StackCut> cuts;  // in order
+    std::vector<StackFrame> frames;             // parents before children
+    std::vector<Column<std::int32_t>> of_lane;  // for each lane of the scene, the frames of frame(); may be empty
+    std::vector<StackCut> cuts;                 // in order
     StringPool names;
+
+    // The frame at the start of a slice; kNoFrame: none.
+    std::uint32_t frame(std::size_t lane, std::size_t slice) const {
+        return static_cast<std::uint32_t>(of_lane[lane].value_or(static_cast<Row>(slice), -1));
+    }
 };
 
-CallStacks call_stacks(const Trace& trace, const Scene& scene);
+CallStacks call_stacks(const Trace& trace, const Scene& scene, const GraphOrigins& origins);
 
 }  // namespace gpuprof::view

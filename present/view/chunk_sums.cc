@@ -75,11 +75,12 @@ ChunkSums chunk_sums(const std::vector<LaneParts>& lanes, const Scene& scene, co
     };
     for (std::size_t at = 0; at < lanes.size(); ++at) {
         const Lane& lane = scene.lanes[at];
-        const PodVector<std::uint32_t>& frames = stacks.of_lane[at];
-        if (frames.size() == 0) continue;
+        if (stacks.of_lane[at].size() == 0) continue;
+        auto slice = lane.slices.begin();
         for (const Chunk& chunk : lanes[at].chunks[0]) {
-            for (std::size_t i = chunk.first; i < chunk.first + chunk.count; ++i)
-                if (frames[i] != kNoFrame) adder.add(frames[i], lane.table, lane.slices[i], cuts_of(at, i));
+            for (std::size_t i = chunk.first; i < chunk.first + chunk.count; ++i, ++slice)
+                if (std::uint32_t frame = stacks.frame(at, i); frame != kNoFrame)
+                    adder.add(frame, lane.table, *slice, cuts_of(at, i));
             adder.finish(chunk.blob, out);
         }
     }

@@ -61,8 +61,7 @@ public:
 
 private:
     std::int32_t lane_of(SliceTable table, Row row) const {
-        const auto& lanes = scene_.lane_of[static_cast<std::size_t>(table)];
-        return row < lanes.size() ? lanes[row] : -1;
+        return scene_.lane_of[static_cast<std::size_t>(table)].value_or(row, -1);
     }
     // The lane of the event that starts at `start` and passes `is_it`; rows are in time order.
     template <class Table, class Test>
@@ -118,25 +117,35 @@ ViewPath view_path(const Facts& facts) {
 void add_critical_path(const ViewPath& path, const Trace& trace, Scene& scene) {
     if (path.spans.empty()) return;
     Places places(path, trace, scene);
-    std::map<std::tuple<std::int32_t, std::uint32_t, PathClass>, Lane> lanes;
-    for (std::size_t i = path.spans.size(); i-- > 0;) {
-        const ViewPathSpan* span = &path.spans[i];
-        auto [track, y] = places.of(*span);
-        if (track < 0) continue;
-        auto [found, first] = lanes.try_emplace({track, y, span->what});
-        Lane& lane = found->second;
-        if (first) {
-            lane.track = static_cast<std::uint32_t>(track);
-            lane.y = y;
-            lane.table = SliceTable::critical_path;
-            lane.label = name_of(span->what);
+    struct Open {
+        Lane lane;
+        Interval last{};  // spans that touch are one slice
+        void close() {
+            if (last.length() > 0) lane.slices.push_back({last.start, last.length(), kNoString, kNoRow});
         }
-        if (!first && lane.slices.back().start + lane.slices.back().dur == span->time.start)
-            lane.slices.back().dur += span->time.length();
-        else
-            lane.slices.push_back({span->time.start, span->time.length(), kNoString, kNoRow});
+    };
+    std::map<std::tuple<std::int32_t, std::uint32_t, PathClass>, Open> lanes;
+    for (std::size_t i = path.spans.size(); i-- > 0;) {
+        const ViewPathSpan& span = path.spans[i];
+        auto [track, y] = places.of(span);
+        if (track < 0) continue;
+        Open& open = lanes[{track, y, span.what}];
+        if (open.last.length() > 0 && open.last.end == span.time.start) {
+            open.last.end = span.time.end;
+        } else {
+            open.close();
+            open.last = span.time;
+        }
     }
-    for (auto& [key, lane] : lanes) scene.add_lane(std::move(lane));
+    for (auto& [key, open] : lanes) {
+        auto [track, y, what] = key;
+        open.close();
+        open.lane.track = static_cast<std::uint32_t>(track);
+        open.lane.y = y;
+        open.lane.table = SliceTable::critical_path;
+        open.lane.label = name_of(what);
+        scene.lanes.push_back(std::move(open.lane));
+    }
 }
 
 }  // namespace gpuprof::view

@@ -30,20 +30,19 @@ void show(EventTable& table, const ColumnSpec& spec, const Column<T>& column) {
     table.views.push_back({spec.name, spec.type, name_of(spec.unit), column.raw(), column.validity(), column.width()});
 }
 
-void show_lanes(EventTable& table, const PodVector<std::int32_t>& lane_of) {
-    Column<std::int32_t>& lane = own(table.own_i32);
-    for (Row row = 0; row < lane_of.size() && row < table.rows; ++row)
-        if (lane_of[row] >= 0) lane.set(row, lane_of[row]);
-    lane.pad(table.rows);
-    show(table, kLane, lane);
+// A column of the table's own.
+template <class T>
+void show_own(EventTable& table, const ColumnSpec& spec, Column<T>& column) {
+    column.pad(table.rows);
+    column.narrow();
+    show(table, spec, column);
 }
 
 void show_launches(EventTable& table, const PodVector<Row>& launches) {
     Column<std::int64_t>& launch = own(table.own_i64);
     for (Row row = 0; row < launches.size(); ++row)
         if (launches[row] != kNoRow) launch.set(row, launches[row]);
-    launch.pad(table.rows);
-    show(table, kLaunch, launch);
+    show_own(table, kLaunch, launch);
 }
 
 // Where kernels of CUDA graphs were captured, as in the analysis `graph_nodes`.
@@ -61,8 +60,7 @@ void show_captures(EventTable& table, const Facts& facts, StringPool& strings) {
                 place->second = strings.intern(text);
         if (place->second != kNoString) column.set(row, place->second);
     }
-    column.pad(table.rows);
-    show(table, kCapturedIn, column);
+    show_own(table, kCapturedIn, column);
 }
 
 // The inverse of launches: for each call, its first device op and their number.
@@ -96,19 +94,16 @@ void show_work(EventTable& table, const Trace& trace, StringPool& strings) {
         rows.set(row, work[row].row);
         counts.set(row, work[row].count);
     }
-    tables.pad(table.rows);
-    rows.pad(table.rows);
-    counts.pad(table.rows);
-    show(table, kWorkTable, tables);
-    show(table, kWorkRow, rows);
-    show(table, kWorkCount, counts);
+    show_own(table, kWorkTable, tables);
+    show_own(table, kWorkRow, rows);
+    show_own(table, kWorkCount, counts);
 }
 
 template <class Table>
-EventTable recorded(const Table& rows, const PodVector<std::int32_t>& lane_of) {
+EventTable recorded(const Table& rows, const Column<std::int32_t>& lane_of) {
     EventTable table{.name = Table::spec().name, .doc = Table::spec().doc, .rows = rows.rows};
     rows.each_column([&](const ColumnSpec& spec, const auto& column) { show(table, spec, column); });
-    show_lanes(table, lane_of);
+    show(table, kLane, lane_of);
     return table;
 }
 
@@ -141,10 +136,9 @@ EventTable gap_table(const Facts& facts, StringPool& strings) {
         for (std::size_t i = 0; i < texts.size(); ++i)
             if (values[i] != kNoString) texts[i]->set(row, values[i]);
     }
-    for (Column<StringId>* each : texts) each->pad(table.rows);
-    show(table, {"start", ColumnType::Time, Unit::ns, "Start."}, start);
-    show(table, {"dur", ColumnType::Dur, Unit::ns, "Duration."}, dur);
-    show(table, {"device", ColumnType::I32, Unit::none, "Device ordinal."}, device);
+    show_own(table, {"start", ColumnType::Time, Unit::ns, "Start."}, start);
+    show_own(table, {"dur", ColumnType::Dur, Unit::ns, "Duration."}, dur);
+    show_own(table, {"device", ColumnType::I32, Unit::none, "Device ordinal."}, device);
     constexpr std::pair<const char*, const char*> kTexts[] = {
         {"cause", "Cause of the largest part of the gap."},
         {"host_thread", "Key of the thread that explains the gap."},
@@ -152,7 +146,7 @@ EventTable gap_table(const Facts& facts, StringPool& strings) {
         {"before", "Device op that ended at the start of the gap."},
         {"after", "Device op that ended the gap."}};
     for (std::size_t i = 0; i < texts.size(); ++i)
-        show(table, {kTexts[i].first, ColumnType::Str, Unit::none, kTexts[i].second}, *texts[i]);
+        show_own(table, {kTexts[i].first, ColumnType::Str, Unit::none, kTexts[i].second}, *texts[i]);
     return table;
 }
 

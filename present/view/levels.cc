@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <ranges>
 
 namespace gpuprof::inline view {
 namespace {
@@ -45,18 +46,18 @@ void join(MergedValue& into, const MergedValue& next) {
     into.count += next.count;
 }
 
-// Calls first(item) for the first item of each merged item and more(item) for the others.
+// Calls first(item) for the first item of each merged item, until it returns false, and more(item) for the others.
 template <class Finer, class First, class More>
-void group(std::span<const Finer> finer, int bin_bits, First&& first, More&& more) {
+void group(const Finer& finer, int bin_bits, First&& first, More&& more) {
     TimeNs bin = 0;     // of the last merged item
     bool open = false;  // whether it accepts more
-    for (const Finer& each : finer) {
+    for (const auto& each : finer) {
         TimeNs here = start(each) >> bin_bits;
         bool is_short = length(each) < DurNs{1} << bin_bits;
         if (open && is_short && here == bin) {
             more(each);
         } else {
-            first(each);
+            if (!first(each)) return;
             open = is_short;
             bin = here;
         }
@@ -66,32 +67,30 @@ void group(std::span<const Finer> finer, int bin_bits, First&& first, More&& mor
 // Returns nothing if the level would exceed `most` items. Counts before building, because a discarded level costs as
 // much memory.
 template <class Merged, class Finer>
-std::optional<PodVector<Merged>> merge(std::span<const Finer> finer, int bin_bits, std::size_t most) {
+std::optional<PodVector<Merged>> merge(const Finer& finer, int bin_bits, std::size_t most) {
     std::size_t size = 0;
     group(
-        finer, bin_bits, [&](const Finer&) { ++size; }, [](const Finer&) {});
+        finer, bin_bits, [&](const auto&) { return ++size <= most; }, [](const auto&) {});
     if (size > most) return std::nullopt;
     PodVector<Merged> coarse;
     coarse.reserve(size);
     group(
-        finer, bin_bits, [&](const Finer& each) { coarse.push_back(merged(each)); },
-        [&](const Finer& each) { join(coarse.back(), merged(each)); });
+        finer, bin_bits,
+        [&](const auto& each) {
+            coarse.push_back(merged(each));
+            return true;
+        },
+        [&](const auto& each) { join(coarse.back(), merged(each)); });
     return coarse;
 }
 
-template <class Item>
-std::span<const Item> all(const PodVector<Item>& items) {
-    return {items.data(), items.size()};
-}
-
-template <class Merged, class Finest>
-std::vector<Level<Merged>> levels(const PodVector<Finest>& finest, const SeeLevel<Merged>& made) {
+template <class Merged, class Events>
+std::vector<Level<Merged>> levels(const Events& finest, const SeeLevel<Merged>& made) {
     std::vector<Level<Merged>> levels;
     std::size_t size = finest.size();
     for (int bits = kFinestBits; size > kMaxItemsOfCoarsest && bits < kCoarsestBits; bits += kStepBits) {
-        std::optional<PodVector<Merged>> next = levels.empty()
-                                                    ? merge<Merged>(all(finest), bits, size / 2)
-                                                    : merge<Merged>(all(levels.back().items), bits, size / 2);
+        std::optional<PodVector<Merged>> next =
+            levels.empty() ? merge<Merged>(finest, bits, size / 2) : merge<Merged>(levels.back().items, bits, size / 2);
         if (!next) continue;
         size = next->size();
         if (made && !levels.empty()) made(levels.back());
@@ -101,24 +100,26 @@ std::vector<Level<Merged>> levels(const PodVector<Finest>& finest, const SeeLeve
     return levels;
 }
 
-template <class Merged, class Event>
-PodVector<Merged> items_of(std::span<const Event> events, DurNs resolution) {
-    return *merge<Merged>(events, std::countr_zero(static_cast<std::uint64_t>(resolution)), events.size());
+template <class Merged, class Iterator>
+PodVector<Merged> items_of(Iterator begin, Iterator end, std::size_t events, DurNs resolution) {
+    return *merge<Merged>(std::ranges::subrange(begin, end), std::countr_zero(static_cast<std::uint64_t>(resolution)),
+                          events);
 }
 
 }  // namespace
 
-std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices, const SeeLevel<MergedSlice>& made) {
+std::vector<Level<MergedSlice>> levels_of(const Slices& slices, const SeeLevel<MergedSlice>& made) {
     return levels(slices, made);
 }
 std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values, const SeeLevel<MergedValue>& made) {
     return levels(values, made);
 }
-PodVector<MergedSlice> merged_items(std::span<const Slice> events, DurNs resolution) {
-    return items_of<MergedSlice>(events, resolution);
+PodVector<MergedSlice> merged_items(const Slices& events, std::size_t begin, std::size_t end, DurNs resolution) {
+    return items_of<MergedSlice>(events.at(begin), events.at(end), end - begin, resolution);
 }
-PodVector<MergedValue> merged_items(std::span<const Value> events, DurNs resolution) {
-    return items_of<MergedValue>(events, resolution);
+PodVector<MergedValue> merged_items(const PodVector<Value>& events, std::size_t begin, std::size_t end,
+                                    DurNs resolution) {
+    return items_of<MergedValue>(events.data() + begin, events.data() + end, end - begin, resolution);
 }
 
 }  // namespace gpuprof::view

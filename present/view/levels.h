@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "core/base/ids.h"
 #include "present/view/scene.h"
+#include "present/view/slices.h"
 
 namespace gpuprof::inline view {
 
@@ -41,12 +41,13 @@ using SeeLevel = std::function<void(Level<Merged>&)>;
 
 // The levels above the events, finest first. Each has at most half the items of the one below; the last one has few. `made`: called in this
 // order for each level that no other is built from any more.
-std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices, const SeeLevel<MergedSlice>& made = {});
+std::vector<Level<MergedSlice>> levels_of(const Slices& slices, const SeeLevel<MergedSlice>& made = {});
 std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values, const SeeLevel<MergedValue>& made = {});
 
-// The items of a level that stand for these events, the first of which begins an item.
-PodVector<MergedSlice> merged_items(std::span<const Slice> events, DurNs resolution);
-PodVector<MergedValue> merged_items(std::span<const Value> events, DurNs resolution);
+// The items of a level that stand for events `begin` to `end`, the first of which begins an item.
+PodVector<MergedSlice> merged_items(const Slices& events, std::size_t begin, std::size_t end, DurNs resolution);
+PodVector<MergedValue> merged_items(const PodVector<Value>& events, std::size_t begin, std::size_t end,
+                                    DurNs resolution);
 
 // A chunk of a level, as listed in the manifest.
 struct Chunk {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 #include "core/base/parallel.h"
@@ -15,6 +16,27 @@ std::string name_of_process(const Trace& trace, Row row) {
     if (p.name.has(row)) name += fmt::format(" {}", trace.text(p.name[row]));
     if (p.rank.has(row)) name += fmt::format(", rank {}", p.rank[row]);
     return name;
+}
+
+void find_lanes(const Tables& tables, Scene& scene) {
+    std::size_t all = 0;
+    std::vector<std::function<void()>> each_table;
+    each_slice_table(tables, [&](SliceTable which, const auto& table) {
+        all += table.rows;
+        each_table.push_back([&scene, which, rows = table.rows] {
+            PodVector<std::int32_t> found(rows, -1);
+            for (std::size_t lane = 0; lane < scene.lanes.size(); ++lane)
+                if (scene.lanes[lane].table == which)
+                    for (const Slice& slice : scene.lanes[lane].slices)
+                        found[slice.row] = static_cast<std::int32_t>(lane);
+            Column<std::int32_t>& lane_of = scene.lane_of[static_cast<std::size_t>(which)];
+            for (Row row = 0; row < rows; ++row)
+                if (found[row] >= 0) lane_of.set(row, found[row]);
+            lane_of.pad(rows);
+            lane_of.narrow();
+        });
+    });
+    run_together(all, each_table);
 }
 
 // Removes tracks without lanes or child tracks, such as processes known only by name.
@@ -70,21 +92,8 @@ std::int32_t Scene::add_track(Track track) {
     return static_cast<std::int32_t>(tracks.size()) - 1;
 }
 
-void Scene::add_lane(Lane lane) {
-    auto index = static_cast<std::int32_t>(lanes.size());
-    if (lane.table != SliceTable::none) {
-        PodVector<std::int32_t>& where = lane_of[static_cast<std::size_t>(lane.table)];
-        for (const Slice& slice : lane.slices) {
-            if (slice.row == kNoRow) continue;
-            if (slice.row >= where.size()) where.resize(slice.row + 1, -1);
-            where[slice.row] = index;
-        }
-    }
-    lanes.push_back(std::move(lane));
-}
-
 void Scene::append(Scene more) {
-    auto first_track = static_cast<std::int32_t>(tracks.size()), first_lane = static_cast<std::int32_t>(lanes.size());
+    auto first_track = static_cast<std::int32_t>(tracks.size());
     for (Track& track : more.tracks) {
         if (track.parent >= 0) track.parent += first_track;
         tracks.push_back(std::move(track));
@@ -93,37 +102,19 @@ void Scene::append(Scene more) {
         lane.track += static_cast<std::uint32_t>(first_track);
         lanes.push_back(std::move(lane));
     }
-    for (std::size_t table = 0; table < lane_of.size(); ++table) {
-        if (more.lane_of[table].empty()) continue;
-        for (std::int32_t& lane : more.lane_of[table])
-            if (lane >= 0) lane += first_lane;
-        lane_of[table].swap(more.lane_of[table]);
-    }
 }
 
-void add_rows(const Tables& tables, std::int32_t track, std::vector<std::vector<PlacedSpan>> rows, Scene& scene) {
-    for (std::uint32_t y = 0; y < rows.size(); ++y) {
-        std::array<Lane, kSliceTables> lanes;
-        auto name_of_row = [&](const PlacedSpan& span) {
-            StringId name = kNoString;
-            each_slice_table(tables, [&](SliceTable which, const auto& table) {
-                if (span.table == static_cast<std::uint32_t>(which)) name = name_in(table, span.row);
-            });
-            return name;
-        };
-        for (const PlacedSpan& span : rows[y])
-            lanes[span.table].slices.push_back({span.start, span.end - span.start, name_of_row(span), span.row});
-        rows[y] = {};
-        for (std::size_t table = 0; table < lanes.size(); ++table) {
-            Lane& lane = lanes[table];
-            if (lane.slices.size() == 0) continue;
+void TrackRows::add_to(std::int32_t track, Scene& scene) && {
+    for (std::uint32_t y = 0; y < rows_.size(); ++y)
+        for (std::size_t table = 0; table < kSliceTables; ++table) {
+            if (rows_[y][table].empty()) continue;
+            Lane& lane = scene.lanes.emplace_back();
             lane.track = static_cast<std::uint32_t>(track);
             lane.y = y;
             lane.table = static_cast<SliceTable>(table);
             lane.label = label_of(lane.table);
-            scene.add_lane(std::move(lane));
+            lane.slices = std::move(rows_[y][table]);
         }
-    }
 }
 
 void add_counter(const Counter& counter, std::int32_t parent, Scene& scene) {
@@ -131,10 +122,10 @@ void add_counter(const Counter& counter, std::int32_t parent, Scene& scene) {
     Lane lane{.track = static_cast<std::uint32_t>(track), .label = counter.name, .unit = counter.unit};
     lane.values.reserve(counter.points.size());
     for (auto [time, value] : counter.points) lane.values.push_back({time, value});
-    scene.add_lane(std::move(lane));
+    scene.lanes.push_back(std::move(lane));
 }
 
-Scene make_scene(const Facts& facts) {
+Scene make_scene(const Facts& facts, const std::function<void(const Scene&)>& with_host) {
     const Trace& trace = facts.trace();
     std::vector<Counter> counters = counters_of(trace);
     Scene scene, host;
@@ -150,11 +141,13 @@ Scene make_scene(const Facts& facts) {
             auto [first, last] = processes.equal_range(counter.process);
             for (auto process = first; process != last; ++process) add_counter(counter, process->second, host);
         }
+        if (with_host) with_host(host);
     };
     run_together(trace.kernel().rows + trace.op().rows + trace.api_call().rows,
                  {[&] { add_devices(facts, counters, scene); }, add_processes});
     scene.append(std::move(host));
     drop_empty(scene);
+    find_lanes(trace.tables(), scene);
     return scene;
 }
 

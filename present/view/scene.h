@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,9 +23,11 @@
 #include "analyze/facts/facts.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
+#include "core/model/column.h"
 #include "core/model/tables.h"
 #include "io/exporters/counter_points.h"
 #include "io/exporters/lanes.h"
+#include "present/view/slices.h"
 
 namespace gpuprof::inline view {
 
@@ -82,12 +85,14 @@ StringId name_in(const Table& table, Row row) {
         return kNoString;
 }
 
-struct Slice {
-    TimeNs start = 0;
-    DurNs dur = 0;
-    StringId name = kNoString;  // in the trace's strings; absent: the lane's label
-    Row row = kNoRow;           // of the lane's table
-};
+// The name of a row of a table.
+inline StringId name_of_row(const Tables& tables, SliceTable which, Row row) {
+    StringId name = kNoString;
+    each_slice_table(tables, [&](SliceTable each, const auto& table) {
+        if (each == which) name = name_in(table, row);
+    });
+    return name;
+}
 
 struct Value {
     TimeNs time = 0;
@@ -108,34 +113,45 @@ struct Lane {
     SliceTable table = SliceTable::none;
     std::string label = {};  // the name of unnamed slices, or of a counter
     std::string unit = {};   // of a counter
-    PodVector<Slice> slices = {};
-    PodVector<Value> values = {};      // of a counter; each holds until the next
-    PodVector<StringId> threads = {};  // of pieces of idle time: the keys of those that explain them
+    Slices slices = {};
+    PodVector<Value> values = {};   // of a counter; each holds until the next
+    Column<StringId> threads = {};  // of pieces of idle time: the keys of those that explain them
 };
 
 struct Scene {
     std::vector<Track> tracks;
     std::vector<Lane> lanes;
-    // For each table, the lane index of each row, or -1; rows beyond the end have no lane.
-    std::array<PodVector<std::int32_t>, kSliceTables> lane_of;
+    // For each table of the trace, the lane index of each row; absent: none. Known when the scene is complete.
+    std::array<Column<std::int32_t>, kSliceTables> lane_of;
 
     std::int32_t add_track(Track track);  // returns its index
-    void add_lane(Lane lane);             // and records the lane of its rows
-    // After those here. No table has rows in both.
+    // After those here.
     void append(Scene more);
 };
 
 // The tracks of processes, by key; in the order of the table where keys are equal.
 using ProcessTracks = std::multimap<StringId, std::int32_t>;
 
-// `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<GapList>().
-Scene make_scene(const Facts& facts);
+// `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<GapList>(). `with_host`: called with the part
+// of processes, whose lanes come last, while devices take longer.
+Scene make_scene(const Facts& facts, const std::function<void(const Scene&)>& with_host = {});
 
 // Parts of make_scene (scene_devices.cc, scene_host.cc).
 void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene);
 void add_threads(const Facts& facts, const ProcessTracks& processes, Scene& scene);
-// Adds lanes for spans placed on rows of a track; Placed::table is a SliceTable. A row has one lane per table.
-void add_rows(const Tables& tables, std::int32_t track, std::vector<std::vector<PlacedSpan>> rows, Scene& scene);
+// The lanes of one track under construction: one for each of its rows and table.
+class TrackRows {
+public:
+    // In time order, for each row and table.
+    void add(std::size_t y, SliceTable table, const Slice& slice) {
+        if (y >= rows_.size()) rows_.resize(y + 1);
+        rows_[y][static_cast<std::size_t>(table)].push_back(slice);
+    }
+    void add_to(std::int32_t track, Scene& scene) &&;
+
+private:
+    std::vector<std::array<Slices, kSliceTables>> rows_;
+};
 // Adds a track with the counter.
 void add_counter(const Counter& counter, std::int32_t parent, Scene& scene);
 

@@ -42,8 +42,8 @@ public:
             busy_[activity.device].push_back(&activity);
         each_idle_span(facts_, [this](const IdleSpan& span) {
             Lane& lane = idle_[span.device][span.cause];
+            if (span.thread != kNoString) lane.threads.set(static_cast<Row>(lane.slices.size()), span.thread);
             lane.slices.push_back({span.start, span.dur, kNoString, span.gap});
-            lane.threads.push_back(span.thread);
         });
         name_devices();
         name_streams();
@@ -139,7 +139,7 @@ private:
                 lane.track = static_cast<std::uint32_t>(track);
                 lane.table = SliceTable::iteration;
                 lane.label = name_of(phase);
-                scene_.add_lane(std::move(lane));
+                scene_.lanes.push_back(std::move(lane));
             }
         }
     }
@@ -150,7 +150,7 @@ private:
             Lane lane{.track = static_cast<std::uint32_t>(track), .table = SliceTable::busy, .label = "busy"};
             for (const Interval& span : activity->busy)
                 lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
-            scene_.add_lane(std::move(lane));
+            scene_.lanes.push_back(std::move(lane));
         }
     }
 
@@ -165,7 +165,7 @@ private:
                 lane.label = label;
                 for (const Interval& span : times)
                     lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
-                scene_.add_lane(std::move(lane));
+                scene_.lanes.push_back(std::move(lane));
             };
             add("exposed", subtract(activity->comm, activity->compute()));
             add("hidden", intersect(activity->comm, activity->compute()));
@@ -181,7 +181,9 @@ private:
             lane.track = static_cast<std::uint32_t>(track);
             lane.table = SliceTable::gap;
             lane.label = name_of(cause);
-            scene_.add_lane(std::move(lane));
+            lane.threads.pad(lane.slices.size());
+            lane.threads.narrow();
+            scene_.lanes.push_back(std::move(lane));
         }
     }
 
@@ -206,7 +208,18 @@ private:
 
     // Overlapping ops go to the next row.
     void add_lanes(std::int32_t track, std::vector<PlacedSpan>& work) {
-        add_rows(tables_, track, lay_out(std::move(work), Layout::flat), scene_);
+        TrackRows rows;
+        std::size_t y = 0;
+        for (std::vector<PlacedSpan>& spans : lay_out(std::move(work), Layout::flat)) {
+            for (const PlacedSpan& span : spans) {
+                auto table = static_cast<SliceTable>(span.table);
+                rows.add(y, table,
+                         {span.start, span.end - span.start, name_of_row(tables_, table, span.row), span.row});
+            }
+            spans = {};
+            ++y;
+        }
+        std::move(rows).add_to(track, scene_);
     }
 
     const Facts& facts_;

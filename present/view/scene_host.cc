@@ -11,27 +11,70 @@
 namespace gpuprof::inline view {
 namespace {
 
-using Spans = std::vector<PlacedSpan>;
+// The rows of a thread in some tables, which are sorted outer first.
+using RowsByTable = std::array<PodVector<Row>, kSliceTables>;
 
-// The rows of a track: each span goes below all spans that are open at its start. Takes the spans.
-std::vector<Spans> rows_of_nested(Spans& spans) {
+// Those rows in order: outer first; of equal spans, the table in nesting order.
+class SpansInOrder {
+public:
+    SpansInOrder(const Tables& tables, RowsByTable& rows) : tables_(tables), rows_(rows) {
+        for (std::size_t table = 0; table < rows.size(); ++table)
+            if (!rows[table].empty()) read(heads_.emplace_back(Head{static_cast<SliceTable>(table)}));
+    }
+    bool any() const { return !heads_.empty(); }
+    const Slice& slice() const { return heads_[first_].slice; }
+    SliceTable table() const { return heads_[first_].table; }
+    void pop() {
+        Head& head = heads_[first_];
+        if (++head.next < rows_[static_cast<std::size_t>(head.table)].size()) return read(head);
+        rows_[static_cast<std::size_t>(head.table)] = {};
+        heads_.erase(heads_.begin() + static_cast<std::ptrdiff_t>(first_));
+        find_first();
+    }
+
+private:
+    struct Head {
+        SliceTable table;
+        std::size_t next = 0;
+        Slice slice = {};
+    };
+    void read(Head& head) {
+        const Row row = rows_[static_cast<std::size_t>(head.table)][head.next];
+        each_slice_table(tables_, [&](SliceTable which, const auto& table) {
+            if (which == head.table) head.slice = {table.start[row], table.dur[row], name_in(table, row), row};
+        });
+        find_first();
+    }
+    void find_first() {
+        first_ = 0;
+        for (std::size_t i = 1; i < heads_.size(); ++i) {
+            const Slice &a = heads_[i].slice, &b = heads_[first_].slice;
+            if (a.start != b.start ? a.start < b.start : a.dur > b.dur) first_ = i;
+        }
+    }
+    const Tables& tables_;
+    RowsByTable& rows_;
+    std::vector<Head> heads_;
+    std::size_t first_ = 0;
+};
+
+// Each span goes below all spans that are open at its start. Takes the rows.
+TrackRows rows_of_nested(const Tables& tables, RowsByTable& rows) {
     struct Open {
         TimeNs end;
         std::uint32_t y;
     };
-    sort_outer_first(spans);
     std::vector<Open> open;
-    std::vector<Spans> rows;
-    for (const PlacedSpan& span : spans) {
-        std::erase_if(open, [&](const Open& each) { return each.end <= span.start; });
+    TrackRows track;
+    for (SpansInOrder spans(tables, rows); spans.any(); spans.pop()) {
+        const Slice& slice = spans.slice();
+        std::erase_if(open, [&](const Open& each) { return each.end <= slice.start; });
         std::uint32_t y = 0;
         for (const Open& each : open) y = std::max(y, each.y + 1);
-        if (y == rows.size()) rows.emplace_back();
-        rows[y].push_back(span);
-        open.push_back({span.end, y});
+        track.add(y, spans.table(), slice);
+        open.push_back({slice.start + slice.dur, y});
     }
-    spans = {};
-    return rows;
+    return track;
 }
 
 class Threads {
@@ -45,8 +88,7 @@ public:
 
     void add() {
         each_slice_table(tables_, [this](SliceTable which, const auto& table) {
-            if constexpr (requires { table.thread; })
-                gather(table, which, which == SliceTable::python_call ? python_ : spans_);
+            if constexpr (requires { table.thread; }) gather(table, which);
         });
         for (const Known& thread : known_threads()) add_thread(thread);
     }
@@ -58,13 +100,19 @@ private:
     };
 
     template <class Table>
-    static void gather(const Table& table, SliceTable which, std::map<StringId, Spans>& into) {
-        for (Row row = 0; row < table.rows; ++row)
-            into[table.thread.value_or(row, kNoString)].push_back(
-                {table.start[row], table.start[row] + table.dur[row], static_cast<std::uint32_t>(which), row});
+    void gather(const Table& table, SliceTable which) {
+        std::map<StringId, RowsByTable>& into = which == SliceTable::python_call ? python_ : rows_;
+        PodVector<Row>* last = nullptr;
+        StringId of = kNoString;
+        for (Row row = 0; row < table.rows; ++row) {
+            StringId thread = table.thread.value_or(row, kNoString);
+            if (last == nullptr || thread != of) last = &into[thread][static_cast<std::size_t>(which)];
+            of = thread;
+            last->push_back(row);
+        }
     }
 
-    bool has_events(StringId thread) const { return spans_.count(thread) > 0 || python_.count(thread) > 0; }
+    bool has_events(StringId thread) const { return rows_.count(thread) > 0 || python_.count(thread) > 0; }
 
     // Whether the system says more of the thread than that it slept.
     bool was_active(StringId thread) const {
@@ -119,9 +167,11 @@ private:
                                                {},
                                                thread.key == kNoString ? std::string_view() : trace_.text(thread.key)});
         add_states(thread.key, track);
-        add_rows(tables_, track, rows_of_nested(spans_[thread.key]), scene_);
-        if (python_[thread.key].empty()) return;
-        add_rows(tables_, scene_.add_track({track, "python", "Python"}), rows_of_nested(python_[thread.key]), scene_);
+        rows_of_nested(tables_, rows_[thread.key]).add_to(track, scene_);
+        auto calls = python_.find(thread.key);
+        if (calls == python_.end()) return;
+        std::int32_t python = scene_.add_track({track, "python", "Python"});
+        rows_of_nested(tables_, calls->second).add_to(python, scene_);
     }
 
     // A lane per state, all on one row: the track of the thread, or one below its events.
@@ -137,7 +187,7 @@ private:
                       .table = SliceTable::thread_state,
                       .label = std::string(name_of(static_cast<ThreadState>(i)))};
             for (const Interval& span : spans) lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
-            scene_.add_lane(std::move(lane));
+            scene_.lanes.push_back(std::move(lane));
         }
     }
 
@@ -146,7 +196,7 @@ private:
     const ThreadStates& states_;
     const ProcessTracks& processes_;
     Scene& scene_;
-    std::map<StringId, Spans> spans_, python_;
+    std::map<StringId, RowsByTable> rows_, python_;
 };
 
 }  // namespace

@@ -23,16 +23,16 @@ std::vector<Chunk> chunks_of(const Items& items) {
     std::vector<Chunk> chunks;
     std::int64_t events = 0;
     DurNs busy = 0;
+    auto next = items.begin();
     for (std::size_t first = 0; first < items.size(); first += kLaneRows) {
         Chunk& chunk = chunks.emplace_back();
         chunk.first = first;
         chunk.count = std::min(kLaneRows, items.size() - first);
         chunk.events_before = events;
         chunk.time_before = busy;
-        chunk.start = extent(items[first]).start;
-        chunk.end = chunk.start;
-        for (std::size_t i = first; i < first + chunk.count; ++i) {
-            Extent each = extent(items[i]);
+        chunk.end = chunk.start = extent(*next).start;
+        for (std::size_t i = 0; i < chunk.count; ++i, ++next) {
+            Extent each = extent(*next);
             chunk.end = std::max(chunk.end, each.end);
             events += each.events;
             busy += each.busy;
@@ -44,14 +44,18 @@ std::vector<Chunk> chunks_of(const Items& items) {
 // A level is kept if each of its items stands for at least this many events.
 constexpr std::size_t kEventsPerKeptItem = 16;
 
-template <class Event, class Merged>
-void arrange_lane(const PodVector<Event>& events, std::vector<Level<Merged>>& levels,
-                  std::vector<std::vector<Chunk>>& chunks) {
+template <class Events, class Merged>
+void arrange_lane(const Events& events, std::vector<Level<Merged>>& levels, std::vector<std::vector<Chunk>>& chunks) {
     chunks.push_back(chunks_of(events));
     levels = levels_of(events, SeeLevel<Merged>([&](Level<Merged>& level) {
                            chunks.push_back(chunks_of(level.items));
                            if (level.items.size() * kEventsPerKeptItem > events.size()) level.items = {};
                        }));
+}
+
+void arrange_lane(const Lane& lane, LaneParts& parts) {
+    lane.table == SliceTable::none ? arrange_lane(lane.values, parts.values, parts.chunks)
+                                   : arrange_lane(lane.slices, parts.slices, parts.chunks);
 }
 
 bool has_frames(const Lane& lane) {
@@ -64,12 +68,18 @@ ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const O
     : trace(std::move(rebase_to_start)),
       summaries(std::move(of_job)),
       facts(std::make_unique<const Facts>(trace, options)),
-      scene(make_scene(*facts)),
       iterations(facts->get<Iterations>().all.size()) {
-    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(trace, scene); });
+    std::vector<LaneParts> host;  // the last lanes
+    scene = make_scene(*facts, [&](const Scene& part) {
+        for (const Lane& lane : part.lanes) arrange_lane(lane, host.emplace_back());
+    });
+    const GraphOrigins& origins = facts->get<GraphOrigins>();
+    stacks_ = std::async(std::launch::async | std::launch::deferred,
+                         [this, &origins] { return call_stacks(trace, scene, origins); });
     strings.merge(trace.strings());
-    auto add_lanes = [this] {
-        arrange_lanes(0);
+    auto add_lanes = [&] {
+        arrange_lanes(0, scene.lanes.size() - host.size());
+        std::move(host.begin(), host.end(), lanes.end() - static_cast<std::ptrdiff_t>(host.size()));
         count_names();
     };
     run_together(trace.kernel().rows + trace.op().rows + trace.api_call().rows,
@@ -97,7 +107,7 @@ void ViewParts::add_answer(AnswerJson given) {
     for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
         blobs.push_back({Blob::kKernel, kernel});
     const std::size_t first_of_path = lanes.size();
-    arrange_lanes(first_of_path);
+    arrange_lanes(first_of_path, scene.lanes.size());
     for (std::size_t lane = first_of_path; lane < lanes.size(); ++lane)
         for (std::size_t level = lanes[lane].levels(); level-- > 0;)
             number_level(static_cast<std::uint32_t>(lane), level);
@@ -109,18 +119,15 @@ void ViewParts::add_answer(AnswerJson given) {
     }
 }
 
-void ViewParts::arrange_lanes(std::size_t first) {
+void ViewParts::arrange_lanes(std::size_t first, std::size_t last) {
     lanes.resize(scene.lanes.size());
     std::size_t events = 0;
     std::vector<std::function<void()>> arrange;
-    for (std::size_t i = first; i < lanes.size(); ++i) {
+    for (std::size_t i = first; i < last; ++i) {
         const Lane& lane = scene.lanes[i];
         LaneParts& parts = lanes[i];
         events += lane.slices.size() + lane.values.size();
-        arrange.push_back([&] {
-            lane.table == SliceTable::none ? arrange_lane(lane.values, parts.values, parts.chunks)
-                                           : arrange_lane(lane.slices, parts.slices, parts.chunks);
-        });
+        arrange.push_back([&] { arrange_lane(lane, parts); });
     }
     run_together(events, arrange);
 }

@@ -84,7 +84,7 @@ struct ViewParts {
 private:
     std::shared_future<CallStacks> stacks_;  // reads the scene
     std::shared_future<ChunkSums> sums_;     // reads everything above
-    void arrange_lanes(std::size_t first);
+    void arrange_lanes(std::size_t first, std::size_t last);
     void count_names();
     void number_timeline();
     void number_job();

@@ -4,7 +4,7 @@ timeline also with a selected event and with a measured range."""
 from pathlib import Path
 
 import pytest
-from waiting import settled, wait_for_details
+from waiting import reaches, settled, wait_for_details
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -53,6 +53,14 @@ def test_pages_of_a_job_are_accessible(visit, exported, program, is_accessible, 
     assert program.run("ranks", ROOT / "examples/ranks", "--save", job).status == 0
     page = visit(exported(job))
     assert checked_pages(page, is_accessible) == ["Job", "Tables", "SQL"]
+
+
+def test_the_timeline_of_a_phone_is_accessible(visit, exported, is_accessible):
+    page = visit(exported(RECORDINGS["stacks and memory"][0][0]), "page=timeline", viewport={"width": 390, "height": 844})
+    page.wait_for_selector("canvas[data-complete]")
+    panel = page.locator("aside.panel")
+    reaches(lambda: panel.evaluate("(panel) => panel.scrollHeight > panel.clientHeight"), True)
+    is_accessible(page)
 
 
 def test_the_timeline_in_use_is_accessible(visit, exported, is_accessible):

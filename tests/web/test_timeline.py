@@ -143,6 +143,16 @@ def test_matches_are_marked_and_the_name_that_begins_like_the_text_comes_first(v
     expect(items.first.locator("mark")).to_have_text("mm")
 
 
+def test_a_name_chosen_from_the_list_is_shown_without_the_list(visit, sample_page):
+    page = timeline(visit, sample_page)
+    page.keyboard.press("/")
+    page.keyboard.type("gemm")
+    page.locator(".matches li:not(.hide) button").first.click()
+    page.wait_for_selector("section.details td:text('20.000 us')")
+    expect(page.locator(".matches")).to_have_count(0)
+    expect(page.locator(".lanes canvas")).to_be_focused()
+
+
 def test_tracks_fold_pin_hide_filter_and_move(visit, sample_page):
     page = timeline(visit, sample_page)
     shows = lambda where, names: expect(page.locator(f"{where} li.name .text")).to_have_text(names)

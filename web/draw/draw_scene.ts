@@ -65,6 +65,8 @@ function drawMarks(context: Pen, area: Area, theme: Theme): void {
 }
 
 function drawLabels(context: Pen, labels: readonly Label[], theme: Theme): void {
+  context.fillStyle = css(theme.ground);
+  for (const { x, y, plate } of labels) if (plate !== undefined) context.fillRect(x - 2, y - 6, plate + 4, 12);
   context.fillStyle = css(theme.onSlice);
   for (const label of labels) context.fillText(label.text, label.x, label.y);
 }

@@ -18,6 +18,7 @@ export interface Label {
   y: number; // middle of the row
   text: string;
   code: number;
+  plate?: number; // width of the ground under a text that a curve would cross
 }
 
 /** An area with a pattern, so that it can be distinguished without colour. */

@@ -263,9 +263,11 @@ function addPeak(
   const at = Math.round(x(peak[0]));
   if (at < 0 || at > width) return;
   const text = `peak ${amount(peak[1], unit)}`;
-  const room = source.fitter.width(text) + 8;
+  const plate = source.fitter.width(text);
+  const room = plate + 8;
+  const left = at + room > width ? at - room : Math.max(at + 8, AXIS);
   area.marks.push({ x: at, y: top + 2 });
-  area.labels.push({ x: at + room > width ? at - room : Math.max(at + 8, AXIS), y: top + 7, text, code: NOTHING });
+  area.labels.push({ x: left, y: top + 7, text, code: NOTHING, plate });
 }
 
 function addSelected({ selection }: State, lane: Lane, top: number, height: number, boxes: Box[], x: Scale): void {

@@ -15,7 +15,7 @@ export interface Progress {
 }
 
 const STAGES: readonly string[] = ["reading", "arranging", "analysing"] satisfies Stage[];
-const PAUSE = 100; // ms between two requests
+const PAUSE = 40; // ms between two requests
 
 /** Whether the answer is there too. Rejected with the reason if the recording cannot be shown. */
 export async function prepared(

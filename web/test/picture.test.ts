@@ -52,6 +52,12 @@ test("text stays text and cannot become markup", () => {
   assert.match(markup, text);
 });
 
+test("a text on a curve has the ground below it", () => {
+  const markup = drawn({ labels: [{ x: 3, y: 70, text: "peak 2 GB", code: 0, plate: 50 }] });
+  const [plate, text] = [markup.indexOf('<rect x="1" y="64" width="54" height="12"'), markup.indexOf(">peak 2 GB<")];
+  assert.ok(plate >= 0 && plate < text, markup);
+});
+
 test("causes have patterns, the unknown cause none", () => {
   const hatch = (name: string) => drawn({ hatches: [{ x: 0, y: 60, width: 8, height: 17, code: causeOf(name).code }] });
   assert.match(hatch("launch"), /<pattern id="(\w+)".*fill="url\(#\1\)"/);

@@ -7,16 +7,19 @@ import { pathLinks } from "../layout/critical_path.ts";
 import { Fitter } from "../layout/fit.ts";
 import { sceneOf, type FrameInput } from "../layout/scene.ts";
 import { placeTracks } from "../layout/tracks.ts";
+import type { Lane } from "../model/recording/manifest.ts";
 import type { Range } from "../model/recording/range.ts";
 import { buildDocument } from "./document.ts";
 import { open, opened, viewerOf } from "./opened.ts";
 
 const WIDTH = 1000; // of 100 us: a pixel is 100 ns
 
-async function frame(view: Range, change: Partial<FrameInput> = {}) {
+async function frame(view: Range, change: Partial<FrameInput> = {}, peak: Lane["peak"] = null) {
   const viewer = viewerOf("drawn");
   const { recording } = viewer;
-  const { manifest, childrenOf, lanesOf } = recording;
+  const { manifest, childrenOf } = recording;
+  const lanesOf = recording.lanesOf.map((lanes) => lanes.map((lane) =>
+    peak !== null && lane.kind === "value" ? { ...lane, label: "mem.used", peak } : lane));
   viewer.set({ view });
   const tree = { tracks: manifest.tracks, childrenOf, lanesOf };
   const frame: FrameInput = {
@@ -50,6 +53,12 @@ test("the drawn coverage adds up to the recorded time", async () => {
   assert.equal(pixels(scene, 4, causeOf("launch").code), 200);
   assert.equal(scene.areas[1]!.labels.filter(({ text }) => text === "input pipeline").length, 2);
   assert.equal(scene.areas[1]!.plots.length, 1);
+});
+
+test("the peak of a memory counter is marked, and its text covers the curve", async () => {
+  const { scene } = await frame({ from: 0, to: 100_000 }, {}, [50_000, 300]);
+  const labels = scene.areas[1]!.labels.filter(({ text }) => text.startsWith("peak "));
+  assert.deepEqual(labels.map(({ text, plate }) => plate === 6 * text.length), [true]);
 });
 
 test("missing data is marked and never looks idle", async () => {

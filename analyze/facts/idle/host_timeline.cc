@@ -176,4 +176,15 @@ void HostTimeline::each_piece(StringId thread, HostKinds kinds,
     visit(piece);
 }
 
+void HostTimeline::each_innermost_at(StringId thread, const std::vector<TimeNs>& times,
+                                     const std::function<void(const HostThread&, std::uint32_t)>& visit) const {
+    auto next = times.begin();
+    each_piece(thread, kAllHostKinds, [&](const HostThread& piece) {
+        TimeNs end = INT64_MIN;  // what is later is of another piece
+        for (const HostSpan& span : piece.spans) end = std::max(end, span.end);
+        for (; next != times.end() && *next < end; ++next) visit(piece, piece.innermost_at(*next));
+    });
+    for (; next != times.end(); ++next) visit({}, kNoSpan);
+}
+
 }  // namespace gpuprof::facts

@@ -94,6 +94,9 @@ public:
     // The same in chunks: calls visit(HostThread) for each. Chunks are cut where no span is open, at a few thousand
     // spans if possible, so that callers need not hold the spans of millions of calls.
     void each_piece(StringId thread, HostKinds kinds, const std::function<void(const HostThread&)>& visit) const;
+    // Calls visit(chunk, span) for each of `times`, which ascend: the innermost span open then, or kNoSpan.
+    void each_innermost_at(StringId thread, const std::vector<TimeNs>& times,
+                           const std::function<void(const HostThread&, std::uint32_t)>& visit) const;
 
 private:
     struct RowsByThread {

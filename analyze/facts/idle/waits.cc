@@ -99,28 +99,34 @@ double waits_per_step(const Facts& facts, const LargeVector<Wait>& waits) {
 // Finds the call site of each wait.
 std::vector<WaitSite> name_sites(const Trace& trace, const LargeVector<Wait>& waits) {
     HostTimeline timeline(trace, {HostKind::range, HostKind::python_call, HostKind::op});
-    std::map<StringId, HostThread> threads;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, WaitSite> sites;
+    std::map<StringId, std::pair<std::vector<const Wait*>, std::vector<TimeNs>>> threads;  // with the starts
     for (const Wait& wait : waits) {
-        auto [thread, first] = threads.try_emplace(wait.thread);
-        if (first) thread->second = timeline.spans(wait.thread);
-        WaitSite site;
-        site.call = trace.api_call().name.value_or(wait.call, kNoString);
-        StringId op = kNoString, range = kNoString;
-        for (std::uint32_t at = thread->second.innermost_at(wait.start); at != kNoSpan;
-             at = thread->second.spans[at].parent) {
-            const HostSpan& span = thread->second.spans[at];
-            if (span.kind == HostKind::op) op = span.name;
-            if (span.kind == HostKind::range && range == kNoString) range = span.name;
-            if (span.kind == HostKind::python_call && site.line == kNoString && span.name != kNoString &&
-                !of_a_library(trace.text(span.name)))
-                site.line = span.name;
-        }
-        site.inside = op != kNoString ? op : range;
-        WaitSite& to =
-            sites.try_emplace({index_of(site.call), index_of(site.inside), index_of(site.line)}, site).first->second;
-        ++to.count;
-        to.blocked_ns += wait.end - wait.start;
+        auto& [own, starts] = threads[wait.thread];
+        own.push_back(&wait);
+        starts.push_back(wait.start);
+    }
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, WaitSite> sites;
+    for (const auto& [thread, own] : threads) {
+        auto next = own.first.begin();
+        timeline.each_innermost_at(thread, own.second, [&](const HostThread& piece, std::uint32_t at) {
+            const Wait& wait = **next++;
+            WaitSite site;
+            site.call = trace.api_call().name.value_or(wait.call, kNoString);
+            StringId op = kNoString, range = kNoString;
+            for (; at != kNoSpan; at = piece.spans[at].parent) {
+                const HostSpan& span = piece.spans[at];
+                if (span.kind == HostKind::op) op = span.name;
+                if (span.kind == HostKind::range && range == kNoString) range = span.name;
+                if (span.kind == HostKind::python_call && site.line == kNoString && span.name != kNoString &&
+                    !of_a_library(trace.text(span.name)))
+                    site.line = span.name;
+            }
+            site.inside = op != kNoString ? op : range;
+            WaitSite& to = sites.try_emplace({index_of(site.call), index_of(site.inside), index_of(site.line)}, site)
+                               .first->second;
+            ++to.count;
+            to.blocked_ns += wait.end - wait.start;
+        });
     }
     std::vector<WaitSite> found;
     for (auto& [key, site] : sites) found.push_back(site);

@@ -1,6 +1,7 @@
 #include "analyze/facts/steps/steady_part.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
@@ -57,8 +58,9 @@ Interval part_with_work(const Trace& trace) {
 
 // The first kernel that starts at `time` or later.
 Row first_kernel_from(const Trace& trace, TimeNs time) {
-    const TimeNs* begin = trace.kernel().start.values();
-    return static_cast<Row>(std::lower_bound(begin, begin + trace.kernel().rows, time) - begin);
+    const KernelTable& kernels = trace.kernel();
+    std::ranges::iota_view rows(Row{0}, static_cast<Row>(kernels.rows));
+    return *std::ranges::partition_point(rows, [&](Row row) { return kernels.start[row] < time; });
 }
 
 std::size_t kernels_within(const Trace& trace, Interval part) {

@@ -45,13 +45,14 @@ constexpr auto kCriticalpathColumns = columns_of<CriticalPathRow>({
 // Names the parts of a path.
 class PartNames {
 public:
-    explicit PartNames(const Facts& facts)
-        : facts_(facts), graph_(facts.get<ReplayGraph>()), timeline_(facts.trace(), {HostKind::range, HostKind::op}) {
+    PartNames(const Facts& facts, const PodVector<PathPart>& parts) : facts_(facts), graph_(facts.get<ReplayGraph>()) {
         const KernelNames& kernels = facts.get<KernelNames>();
         for (std::size_t n = 1; n <= kernels.order.size(); ++n)
             kernel_handles_[kernels.with_handle(n)] = fmt::format("k-{}", n);
+        name_host_code(parts);
     }
-    StringId name(const PathPart& part) {
+    // Of the part at this place of the path.
+    StringId name(std::size_t at, const PathPart& part) const {
         const Trace& trace = facts_.trace();
         std::uint32_t object = graph_.object[part.point];
         const PointInfo& info = graph_.info[part.point];
@@ -67,7 +68,7 @@ public:
         }
         if (object == kNoRow) return kNoString;
         if (info.kind == PointKind::call_end) return trace.api_call().name.value_or(object, kNoString);
-        return around(graph_.threads[info.lane], trace.api_call().start[object]);
+        return around_[at];
     }
     std::string handle(PathClass what, StringId name) const {
         if (name == kNoString) return "";
@@ -79,17 +80,34 @@ public:
     }
 
 private:
-    StringId around(StringId thread, TimeNs time) {
-        auto [spans, first] = threads_.try_emplace(thread);
-        if (first) spans->second = timeline_.spans(thread);
-        std::uint32_t at = spans->second.innermost_at(time);
-        return at == kNoSpan ? kNoString : spans->second.spans[at].name;
+    // A thread's spans are read in pieces: there may be millions.
+    void name_host_code(const PodVector<PathPart>& parts) {
+        const Trace& trace = facts_.trace();
+        auto time_of = [&](std::uint32_t at) { return trace.api_call().start[graph_.object[parts[at].point]]; };
+        std::map<StringId, PodVector<std::uint32_t>> sought;  // parts by thread
+        for (std::uint32_t at = 0; at < parts.size(); ++at) {
+            const PointInfo& info = graph_.info[parts[at].point];
+            if (info.kind != PointKind::op && info.kind != PointKind::call_end &&
+                graph_.object[parts[at].point] != kNoRow)
+                sought[graph_.threads[info.lane]].push_back(at);
+        }
+        around_.resize(parts.size(), kNoString);
+        HostTimeline timeline(trace, {HostKind::range, HostKind::op});
+        for (auto& [thread, own] : sought) {
+            std::sort(own.begin(), own.end(), [&](auto a, auto b) { return time_of(a) < time_of(b); });
+            std::vector<TimeNs> times(own.size());
+            std::transform(own.begin(), own.end(), times.begin(), time_of);
+            const std::uint32_t* next = own.begin();
+            timeline.each_innermost_at(thread, times, [&](const HostThread& piece, std::uint32_t span) {
+                if (span != kNoSpan) around_[*next] = piece.spans[span].name;
+                ++next;
+            });
+        }
     }
 
     const Facts& facts_;
     const ReplayGraph& graph_;
-    HostTimeline timeline_;
-    std::map<StringId, HostThread> threads_;
+    PodVector<StringId> around_;  // by part: the operator or range around host code
     std::map<StringId, std::string> kernel_handles_;
 };
 
@@ -105,10 +123,11 @@ Result<ResultTable> criticalpath_table(const Facts& facts) {
         return table;
     }
     CriticalPath path = critical_path_of(facts, Estimate::central);
-    PartNames names(facts);
+    PartNames names(facts, path.parts);
     std::map<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>> sums;
-    for (const PathPart& part : path.parts) {
-        auto& [time, count] = sums[{part.what, names.name(part)}];
+    for (std::size_t at = 0; at < path.parts.size(); ++at) {
+        const PathPart& part = path.parts[at];
+        auto& [time, count] = sums[{part.what, names.name(at, part)}];
         time += part.dur;
         ++count;
     }

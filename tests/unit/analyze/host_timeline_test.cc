@@ -85,6 +85,17 @@ TEST(HostTimeline, PiecesAreTheWhole) {
     });
     EXPECT_EQ(before, whole.spans.size());
     EXPECT_EQ(pieces, 3u);
+    std::vector<TimeNs> times;
+    for (TimeNs time = -3; time < at + 3; time += 2) times.push_back(time);
+    std::size_t asked = 0;
+    timeline.each_innermost_at(key(trace, "main"), times, [&](const HostThread& piece, std::uint32_t span) {
+        std::uint32_t expected = whole.innermost_at(times[asked++]);
+        ASSERT_EQ(span == kNoSpan, expected == kNoSpan);
+        if (span == kNoSpan) return;
+        ASSERT_EQ(piece.spans[span].kind, whole.spans[expected].kind);
+        ASSERT_EQ(piece.spans[span].row, whole.spans[expected].row);
+    });
+    EXPECT_EQ(asked, times.size());
 }
 
 TEST(HostTimeline, KeepsThreadsApart) {

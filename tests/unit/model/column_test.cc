@@ -45,6 +45,30 @@ Model random_model(std::mt19937& random) {
     return model;
 }
 
+// Narrowed, it has the same values in fewer bytes, and more can follow.
+TEST(Column, IsNarrowedToTheBytesOfItsLargestValue) {
+    std::mt19937 random(5);
+    for (int bytes = 1; bytes <= 8; ++bytes)
+        for (int round = 0; round < 20; ++round) {
+            Model model = random_model(random);
+            for (auto& value : model)
+                if (value) value = static_cast<std::int64_t>(random()) << 31 >> (63 - (8 * bytes - 1)) & INT64_MAX;
+            model.push_back(static_cast<std::int64_t>(std::uint64_t{1} << (8 * bytes - 1)));
+            Column<std::int64_t> column = column_of(model);
+            column.narrow();
+            EXPECT_EQ(column.width(), bytes == 8 ? 0 : bytes);
+            expect_equal(column, model);
+            const std::int64_t more[] = {1, 2};
+            column.extend_packed(nullptr, 2, 1, 2);
+            ASSERT_TRUE(column.write_packed(static_cast<Row>(model.size()), more, 2));
+            model.insert(model.end(), {1, 2});
+            expect_equal(column, model);
+            Column<std::int64_t> copy;
+            copy.append(column);
+            expect_equal(copy, model);
+        }
+}
+
 TEST(Column, StoresARepeatedValueOnce) {
     std::mt19937 random(3);
     for (int round = 0; round < 500; ++round) {

@@ -110,6 +110,7 @@ TEST(Rebased, WithAWindowHasTheSameValuesInFewerBytes) {
         EXPECT_EQ(kernels.correlation[row], row == 60 ? -1 : std::int64_t{row});
     }
     EXPECT_EQ(kernels.dur.width(), 2);
+    EXPECT_EQ(kernels.start.width(), 3);
     EXPECT_EQ(kernels.correlation.width(), 0);  // a negative number needs all eight
     EXPECT_EQ(trace.text(trace.range().name[1]), "fetch");
 }

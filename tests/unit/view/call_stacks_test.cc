@@ -46,7 +46,7 @@ ByStack by_stack(const Scene& scene, const CallStacks& stacks) {
     ByStack sums;
     for (std::size_t lane = 0; lane < scene.lanes.size(); ++lane)
         for (std::size_t i = 0; i < stacks.of_lane[lane].size(); ++i) {
-            auto& [time, count] = sums[stack_of(stacks, stacks.of_lane[lane][i])];
+            auto& [time, count] = sums[stack_of(stacks, stacks.frame(lane, i))];
             time += scene.lanes[lane].slices[i].dur;
             ++count;
         }
@@ -57,7 +57,7 @@ TEST(CallStacks, NestByTimeAndNamesLoseTheirNumber) {
     Trace trace = training();
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
-    ByStack sums = by_stack(scene, call_stacks(trace, scene));
+    ByStack sums = by_stack(scene, call_stacks(trace, scene, facts.get<GraphOrigins>()));
     std::string thread;
     for (const Track& track : scene.tracks)
         if (track.kind == "thread") thread = track.name;
@@ -73,17 +73,17 @@ TEST(CallStacks, IdleTimeIsCompleteAndBelowWhatWasOpen) {
     Trace trace = training();
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
-    CallStacks stacks = call_stacks(trace, scene);
+    CallStacks stacks = call_stacks(trace, scene, facts.get<GraphOrigins>());
     DurNs idle = 0, below_step = 0, drawn = 0;
     for (std::size_t lane = 0; lane < scene.lanes.size(); ++lane) {
         if (scene.lanes[lane].table != SliceTable::gap) continue;
         for (const Slice& slice : scene.lanes[lane].slices) drawn += slice.dur;
         ASSERT_EQ(stacks.of_lane[lane].size(), scene.lanes[lane].slices.size());
         for (std::size_t i = 0; i < stacks.of_lane[lane].size(); ++i) {
-            const StackFrame& frame = stacks.frames[stacks.of_lane[lane][i]];
+            const StackFrame& frame = stacks.frames[stacks.frame(lane, i)];
             EXPECT_EQ(frame.table, SliceTable::gap);
             idle += scene.lanes[lane].slices[i].dur;
-            if (stack_of(stacks, stacks.of_lane[lane][i]).find("step*") != std::string::npos)
+            if (stack_of(stacks, stacks.frame(lane, i)).find("step*") != std::string::npos)
                 below_step += scene.lanes[lane].slices[i].dur;
         }
     }
@@ -108,11 +108,39 @@ TEST(CallStacks, AStackOfALaunchIsAboveItsWork) {
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
     ByStack sums;
-    for (const auto& [stack, sum] : by_stack(scene, call_stacks(trace, scene)))
+    for (const auto& [stack, sum] : by_stack(scene, call_stacks(trace, scene, facts.get<GraphOrigins>())))
         sums[stack.substr(stack.find('/') + 1)] = sum;
     EXPECT_EQ(sums["step/train (a.py:1)/at::mm (libtorch.so)/cudaLaunchKernel/A"], std::pair(DurNs{20}, 2));
     EXPECT_EQ(sums["step/cudaLaunchKernel/A"], std::pair(DurNs{10}, 1));
     EXPECT_EQ(sums["step/cudaLaunchKernel"], std::pair(DurNs{30}, 3));
+}
+
+// Between the launch of a CUDA graph and a kernel of it is the operator that was captured.
+TEST(CallStacks, AKernelOfAGraphIsBelowItsOperator) {
+    Draft draft;
+    draft.call("main", 10, 20, "cudaGraphLaunch", 1);
+    draft.kernel(0, 7, 25, 35, "A", 1);
+    draft.kernel(0, 7, 45, 75, "B", 1);
+    KernelTable& kernels = draft.tables().kernel;
+    GraphNodeTable& nodes = draft.tables().graph_node;
+    for (std::int64_t id : {5, 6}) {
+        kernels.graph_node_id.set(static_cast<Row>(id - 5), id);
+        Row node = nodes.add();
+        nodes.time.set(node, 1);
+        nodes.graph_node_id.set(node, id);
+        nodes.action.set(node, draft.intern("created"));
+        if (kernels.process.has(0)) nodes.process.set(node, kernels.process[0]);
+        if (id == 5) nodes.op.set(node, draft.intern("aten::mm"));
+    }
+    Trace trace = draft.finish();
+    Facts facts(trace, {});
+    Scene scene = make_scene(facts);
+    ByStack sums;
+    for (const auto& [stack, sum] : by_stack(scene, call_stacks(trace, scene, facts.get<GraphOrigins>())))
+        sums[stack.substr(stack.find('/') + 1)] = sum;
+    EXPECT_EQ(sums["cudaGraphLaunch/aten::mm/A"], std::pair(DurNs{10}, 1));
+    EXPECT_EQ(sums["cudaGraphLaunch/B"], std::pair(DurNs{30}, 1));
+    EXPECT_EQ(sums["cudaGraphLaunch"], std::pair(DurNs{10}, 1));
 }
 
 // An event that outlives the one it started in is not below it.
@@ -125,7 +153,7 @@ TEST(CallStacks, AnEventIsInsideTheEventsOfItsStack) {
     Trace trace = draft.finish();
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
-    CallStacks found = call_stacks(trace, scene);
+    CallStacks found = call_stacks(trace, scene, facts.get<GraphOrigins>());
     ByStack sums = by_stack(scene, found);
     std::vector<std::string> stacks;
     for (const auto& [stack, sum] : sums)

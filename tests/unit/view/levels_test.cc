@@ -12,10 +12,10 @@ namespace gpuprof {
 namespace {
 
 // Disjoint slices with mostly short lengths and some very long ones, as a stream has them.
-PodVector<Slice> random_lane(std::uint32_t seed, std::size_t events) {
+Slices random_lane(std::uint32_t seed, std::size_t events) {
     std::mt19937 random(seed);
     auto pick = [&](std::uint32_t bound) { return static_cast<TimeNs>(random() % bound); };
-    PodVector<Slice> lane;
+    Slices lane;
     TimeNs at = pick(1000);
     for (std::size_t i = 0; i < events; ++i) {
         DurNs dur = pick(20) == 0 ? pick(1'000'000) : pick(3000);
@@ -27,7 +27,7 @@ PodVector<Slice> random_lane(std::uint32_t seed, std::size_t events) {
 
 TEST(Levels, HoldWhatTheDefinitionSays) {
     for (std::uint32_t seed = 1; seed <= 20; ++seed) {
-        PodVector<Slice> lane = random_lane(seed, 20'000);
+        Slices lane = random_lane(seed, 20'000);
         auto levels = levels_of(lane);
         ASSERT_FALSE(levels.empty());
         std::size_t before = lane.size();
@@ -64,7 +64,7 @@ TEST(Levels, HoldWhatTheDefinitionSays) {
 
 // What a document does with levels that it does not keep.
 TEST(Levels, APartIsTheSameMadeFromItsEvents) {
-    PodVector<Slice> lane = random_lane(7, 30'000);
+    Slices lane = random_lane(7, 30'000);
     std::size_t seen = 0;
     auto levels = levels_of(lane, [&](Level<MergedSlice>& level) {
         ++seen;
@@ -74,7 +74,7 @@ TEST(Levels, APartIsTheSameMadeFromItsEvents) {
             std::size_t count = std::min(kItems, level.items.size() - first), events = 0;
             for (std::size_t i = first; i < first + count; ++i)
                 events += static_cast<std::size_t>(level.items[i].count);
-            PodVector<MergedSlice> again = merged_items({lane.data() + event, events}, level.resolution);
+            PodVector<MergedSlice> again = merged_items(lane, event, event + events, level.resolution);
             ASSERT_EQ(again.size(), count);
             for (std::size_t i = 0; i < count; ++i) {
                 const MergedSlice &a = again[i], &b = level.items[first + i];
@@ -91,7 +91,7 @@ TEST(Levels, APartIsTheSameMadeFromItsEvents) {
 }
 
 TEST(Levels, NeverMoreThanAFewSlicesPerBin) {
-    PodVector<Slice> lane = random_lane(99, 50'000);
+    Slices lane = random_lane(99, 50'000);
     for (const Level<MergedSlice>& level : levels_of(lane)) {
         std::map<TimeNs, int> in_bin;
         for (const MergedSlice& slice : level.items) EXPECT_LE(++in_bin[slice.start / level.resolution], 2);
@@ -100,7 +100,7 @@ TEST(Levels, NeverMoreThanAFewSlicesPerBin) {
 
 TEST(Levels, FewEventsHaveNone) {
     EXPECT_TRUE(levels_of(random_lane(5, 2000)).empty());
-    EXPECT_TRUE(levels_of(PodVector<Slice>{}).empty());
+    EXPECT_TRUE(levels_of(Slices{}).empty());
     EXPECT_TRUE(levels_of(PodVector<Value>{}).empty());
 }
 

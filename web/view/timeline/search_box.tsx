@@ -74,6 +74,11 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
     onLeave();
     if (event.key === "Enter") void step(event.shiftKey ? -1 : 1);
   };
+  const choose = (name: Name) => {
+    setOpen(false);
+    onLeave();
+    void step(1, name);
+  };
   const stepper = (by: 1 | -1) => ({ onClick: () => void step(by), disabled: found.length === 0 });
   return (
     <div class="search" role="search">
@@ -96,7 +101,7 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
         {status && `; ${status}`}
       </span>
       {open && found.length > 0 && (
-        <Matches names={found} typed={query} onHide={() => setOpen(false)} onStep={(name) => void step(1, name)} />
+        <Matches names={found} typed={query} onHide={() => setOpen(false)} onChoose={choose} />
       )}
     </div>
   );
@@ -106,10 +111,10 @@ interface MatchesProps {
   names: readonly Name[];
   typed: string;
   onHide: () => void;
-  onStep: (name: Name) => void;
+  onChoose: (name: Name) => void;
 }
 
-function Matches({ names, typed, onHide, onStep }: MatchesProps) {
+function Matches({ names, typed, onHide, onChoose }: MatchesProps) {
   const ranked = useMemo(() => byMatch(names, typed), [names, typed]);
   return (
     <ul class="matches" aria-label="Matching names">
@@ -118,7 +123,7 @@ function Matches({ names, typed, onHide, onStep }: MatchesProps) {
       </li>
       {ranked.slice(0, SHOWN).map((name) => (
         <li key={`${name.table} ${name.name}`}>
-          <button class="link" title={name.name} onClick={() => onStep(name)}>
+          <button class="link" title={name.name} onClick={() => onChoose(name)}>
             <NameText name={name.name} typed={typed} />
           </button>
           <small>{name.table}: {plural(name.count, "event")}, {duration(name.total)}</small>

@@ -65,7 +65,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
       <TimelineView viewer={viewer} label={LABEL} onCanvas={begin} />
       <RangeDrawer viewer={viewer} />
       <PanelWidth />
-      <aside class="panel" aria-label="Details">
+      <aside class="panel" aria-label="Details" tabIndex={0}>
         <div role="status" class="spoken">{selection && describeEvent(viewer.recording, selection)}</div>
         <MeasurePanel viewer={viewer} />
         <KeptRangeList viewer={viewer} />
