@@ -31,7 +31,9 @@ public:
         swap(other);
         return *this;
     }
-    ~PodVector() { free_large_block(data_); }
+    ~PodVector() {
+        if (data_ != nullptr) free_large_block(data_);  // most columns of a batch are empty
+    }
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }

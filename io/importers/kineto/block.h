@@ -48,9 +48,8 @@ struct ProfilerSpan {
     DurNs dur;
 };
 
-struct Block {
-    Batch rows;
-    Batch late;  // device ops whose events lack size or shape, and all collectives: their groups may be described later
+// What a block has beside its rows.
+struct BlockNotes {
     std::vector<FlowEnd> flow_ends;
     std::vector<NameRecord> names;
     std::vector<std::uint64_t> process_events;  // host events by the StringId of the process key
@@ -66,6 +65,11 @@ struct Block {
     std::uint64_t events = 0;   // events that were recognised, metadata included
     std::uint64_t labels = 0;   // among them: metadata and arrows, which are useless alone
     std::uint64_t foreign = 0;  // events of kinds that are not used
+};
+
+struct Block : BlockNotes {
+    Batch rows;
+    Batch late;  // device ops whose events lack size or shape, and all collectives: their groups may be described later
 
     // Columns that are not selected take no values; lasts over clear().
     void skip_unselected(const ColumnSelection& selected) {
@@ -74,10 +78,7 @@ struct Block {
     }
     // Removes everything; the memory of the rows is kept.
     void clear() {
-        Batch reused_rows = std::move(rows), reused_late = std::move(late);
-        *this = Block{};
-        rows = std::move(reused_rows);
-        late = std::move(reused_late);
+        static_cast<BlockNotes&>(*this) = {};
         rows.clear();
         late.clear();
     }

@@ -126,7 +126,7 @@ def test_a_killed_recorder_leaves_its_last_totals_and_the_parts(program, script,
     job = Job(program, script, tmp_path / "job", tmp_path / "totals")
     job.wait_for(lambda: job.counted() > 0)
     job.launcher.send_signal(signal.SIGKILL)
-    job.launcher.communicate()
+    job.launcher.wait()  # not for the end of its standard error, which the job holds as well
     before = count(totals(tmp_path / "totals"))
     (job.folder / "end").touch()
     (parts,) = (tmp_path / "totals").glob("*.parts-*")

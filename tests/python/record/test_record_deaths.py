@@ -27,7 +27,7 @@ def ranges(injected, file):
 
 def test_kills_at_random_moments(program, tmp_path):
     count = 60 if Injected(program, tmp_path, None).sanitized else 300  # they are slow to start
-    results = list(Kills(program, tmp_path).run(range(count), jobs=2))
+    results = list(Kills(program, tmp_path).run(range(count), jobs=4))
     assert [error for *_, error in results if error] == []
     victims = collections.Counter((victim, end) for victim, end, *_ in results)
     assert len(victims) == 8, victims  # six ends of the program, record, its sampler
