@@ -158,6 +158,8 @@ def headers_of_names():
 
 
 HEADERS = headers_of_names()
+# Headers that not every supported compiler can read, and why.
+REFUSED = {"ranges": "clang 14 and 15 refuse the views of GCC 12's library"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 USE = re.compile(r"(?:\bstd::|(?<![:\w])(?=u?int(?:8|16|32|64)_t\b))(\w+)")
 # What is no code, in the order of trial: includes and numbers (which contain quotes) are kept.
@@ -218,6 +220,9 @@ class Sources:
                     asked.add(HEADERS[name][0])
                     yield number, name, HEADERS[name][0]
 
+    def refused(self, path):
+        return sorted(self.of(path)[1] & REFUSED.keys())
+
 
 def declared(name, reached):
     return any(header in reached or C_HEADERS.get(header) in reached for header in HEADERS[name])
@@ -235,7 +240,7 @@ def main():
         f"{path}:{line}: uses std::{name}; include <{header}>"
         for path in sorted(sources.texts)
         for line, name, header in sources.problems(path)
-    ]
+    ] + [f"{path}: includes <{header}>: {REFUSED[header]}" for path in sorted(sources.texts) for header in sources.refused(path)]
     print("\n".join(problems) if problems else f"{len(sources.texts)} sources include what they use of the standard library")
     return 1 if problems else 0
 

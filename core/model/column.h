@@ -79,6 +79,18 @@ public:
     T value_or(Row row, T other) const { return has(row) ? (*this)[row] : other; }
     std::optional<T> get(Row row) const { return has(row) ? std::optional<T>((*this)[row]) : std::nullopt; }
     bool all_present() const { return !absent_; }
+    // The first row whose value is at least `value`, or size(); of a column that ascends and lacks no value.
+    Row lower_bound(T value) const {
+        Row first = 0;
+        for (auto end = static_cast<Row>(size_); first < end;) {
+            Row middle = first + (end - first) / 2;
+            if ((*this)[middle] < value)
+                first = middle + 1;
+            else
+                end = middle;
+        }
+        return first;
+    }
     // No row has a value; then values() is null.
     bool none_present() const { return blank_ || size_ == 0; }
 

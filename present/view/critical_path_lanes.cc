@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <tuple>
 #include <unordered_map>
 
@@ -66,12 +65,8 @@ private:
     // The lane of the event that starts at `start` and passes `is_it`; rows are in time order.
     template <class Table, class Test>
     std::int32_t find(SliceTable which, const Table& table, TimeNs start, Test is_it) const {
-        std::ranges::iota_view rows(Row{0}, static_cast<Row>(table.rows));
-        auto first = std::ranges::partition_point(rows, [&](Row row) { return table.start[row] < start; });
-        for (Row row : std::ranges::subrange(first, rows.end())) {
-            if (table.start[row] != start) break;
+        for (Row row = table.start.lower_bound(start); row < table.rows && table.start[row] == start; ++row)
             if (is_it(row)) return lane_of(which, row);
-        }
         return -1;
     }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <ranges>
 
 namespace gpuprof::inline view {
 namespace {
@@ -100,9 +99,16 @@ std::vector<Level<Merged>> levels(const Events& finest, const SeeLevel<Merged>& 
     return levels;
 }
 
+template <class Iterator>
+struct Between {
+    Iterator first, last;
+    Iterator begin() const { return first; }
+    Iterator end() const { return last; }
+};
+
 template <class Merged, class Iterator>
 PodVector<Merged> items_of(Iterator begin, Iterator end, std::size_t events, DurNs resolution) {
-    return *merge<Merged>(std::ranges::subrange(begin, end), std::countr_zero(static_cast<std::uint64_t>(resolution)),
+    return *merge<Merged>(Between<Iterator>{begin, end}, std::countr_zero(static_cast<std::uint64_t>(resolution)),
                           events);
 }
 

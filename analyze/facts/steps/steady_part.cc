@@ -1,7 +1,6 @@
 #include "analyze/facts/steps/steady_part.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
@@ -57,11 +56,7 @@ Interval part_with_work(const Trace& trace) {
 }
 
 // The first kernel that starts at `time` or later.
-Row first_kernel_from(const Trace& trace, TimeNs time) {
-    const KernelTable& kernels = trace.kernel();
-    std::ranges::iota_view rows(Row{0}, static_cast<Row>(kernels.rows));
-    return *std::ranges::partition_point(rows, [&](Row row) { return kernels.start[row] < time; });
-}
+Row first_kernel_from(const Trace& trace, TimeNs time) { return trace.kernel().start.lower_bound(time); }
 
 std::size_t kernels_within(const Trace& trace, Interval part) {
     return first_kernel_from(trace, part.end) - first_kernel_from(trace, part.start);

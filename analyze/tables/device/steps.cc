@@ -5,7 +5,6 @@
 // nearest rank). why compares a slow step with the median step: where the step's thread spent more time, and whether
 // the device was busy longer. It names the largest difference; it does not prove a cause.
 #include <algorithm>
-#include <ranges>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -131,10 +130,8 @@ private:
     TimeByName kernels(const Step& step) const {
         TimeByName times;
         const KernelTable& table = facts_.trace().kernel();
-        std::ranges::iota_view rows(Row{0}, static_cast<Row>(table.rows));
-        Row row = *std::ranges::partition_point(rows, [&](Row each) { return table.start[each] < step.start; });
         std::int64_t only = facts_.options().device;
-        for (; row < table.rows && table.start[row] < step.end; ++row)
+        for (Row row = table.start.lower_bound(step.start); row < table.rows && table.start[row] < step.end; ++row)
             if (only < 0 || table.device.value_or(row, -1) == only)
                 times[index_of(table.name.value_or(row, kNoString))].add(
                     std::min(table.dur[row], step.end - table.start[row]));

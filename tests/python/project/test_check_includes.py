@@ -42,6 +42,10 @@ def test_includes(text, expected):
     assert problems(text) == expected
 
 
+def test_headers_that_a_supported_compiler_cannot_read():
+    assert check_includes.Sources({"x.cc": "#include <map>\n#include <ranges>\n"}).refused("x.cc") == ["ranges"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -186,5 +186,22 @@ TEST(Column, HasNoValuesOnceAllRowsAreDropped) {
     EXPECT_EQ(column.values()[1], 7);
 }
 
+TEST(Column, FindsTheFirstRowFromAValueOn) {
+    std::minstd_rand random(1);
+    for (std::size_t rows : {0, 1, 2, 7, 500}) {
+        std::vector<std::int64_t> model(rows);
+        for (auto& each : model) each = static_cast<std::int64_t>(random() % 300);
+        std::sort(model.begin(), model.end());
+        Column<std::int64_t> column;
+        column.append(model.data(), nullptr, rows);
+        for (bool narrow : {false, true}) {
+            if (narrow) column.narrow();
+            for (std::int64_t value = -1; value <= 301; ++value)
+                ASSERT_EQ(column.lower_bound(value),
+                          std::lower_bound(model.begin(), model.end(), value) - model.begin());
+        }
+    }
+}
+
 }  // namespace
 }  // namespace gpuprof
