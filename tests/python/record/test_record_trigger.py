@@ -371,6 +371,41 @@ def test_a_trainer_records_whole_steps_of_itself(program, script, tmp_path, once
     assert 4 * once <= sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) <= 6 * once
 
 
+# Annotates steps in the ways that there are, within ranges of other names, which nobody looks at in standby.
+ANNOTATED = """
+import nvtx
+asked, turn = gpu_profile.trigger(steps=4, at="+2s"), 0
+while not list(asked.folder.glob("*.gpuprof")):
+    outer = nvtx.start_range("batch")
+    with nvtx.annotate("batch"), nvtx.annotate("phase", domain="mine"):
+        if turn % 3 == 0:
+            with nvtx.annotate(f"iteration {turn}"):
+                with nvtx.annotate("Step 7"), nvtx.annotate("inner"): play(turn)
+        elif turn % 3 == 1:
+            begun = nvtx.start_range("ProfilerStep#3")
+            with nvtx.annotate("inner"): play(turn)
+            nvtx.end_range(begun)
+        else:
+            nvtx.mark("step")
+            with nvtx.annotate("inner"): play(turn)
+    nvtx.end_range(outer)
+    turn += 1
+"""
+
+
+def test_annotations_count_as_steps_in_standby(program, script, tmp_path, once):
+    pytest.importorskip("nvtx")
+    run_in_standby(program, script, tmp_path, ANNOTATED)
+    (capture,) = tmp_path.glob("run/t*/*.gpuprof")
+    meta = {row["key"]: row["value"] for row in program.stored(capture, "meta")}
+    first, last = int(meta["trigger_first_step"]), int(meta["trigger_last_step"])
+    assert last - first == 4 and first > 5  # those before the window were counted too
+    ranges = [row["name"] for row in program.stored(capture, "range")]
+    steps = sum(name.startswith(("iteration", "ProfilerStep", "step")) for name in ranges)
+    assert 5 <= steps <= 7 and 5 <= ranges.count("inner") <= 7
+    assert 5 * once <= sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) <= 7 * once
+
+
 def test_options_that_standby_excludes(program, tmp_path):
     for options in (["--keep-last", "5"], ["--steps", "1:2"], ["--max-size", "1GiB"], ["--sample", "pm"]):
         done = program.run("record", "--standby", "-o", tmp_path / "run", *options, "--", "true")
