@@ -131,14 +131,6 @@ constexpr const char* kLostNames[] = {"cupti dropped", "annotations",  "text cut
 
 std::string_view text_at(ByteCursor& cursor) { return cursor.take(cursor.u32()); }
 
-template <class Visit>
-void each_pair(std::string_view payload, Visit&& visit) {
-    for (ByteCursor cursor(payload); cursor.left() > 0 && cursor.ok();) {
-        std::string_view key = text_at(cursor), value = text_at(cursor);
-        if (cursor.ok()) visit(key, value);
-    }
-}
-
 // As the driver's tools write it, "GPU-" and groups of 8, 4, 4, 4 and 12 digits; "" if it is unknown.
 std::string uuid_text(std::string_view bytes) {
     if (bytes.find_first_not_of('\0') == bytes.npos) return "";

@@ -160,7 +160,7 @@ def test_names_do_not_make_it_grow(program, tmp_path):
 @pytest.mark.parametrize("options, sentence", [
     ([], "--aggregate needs -o DIR"),
     (["-o", "x", "--standby"], "exclude each other"),
-    (["-o", "x", "--keep-last", "5"], "--aggregate and --keep-last exclude each other"),
+    (["-o", "x", "--keep-slow", "5"], "--aggregate and --keep-slow exclude each other"),
     (["-o", "x", "--sample", "1"], "--aggregate and --sample exclude each other"),
     (["-o", "x", "--launch-stacks"], "--aggregate and --launch-stacks exclude each other"),
 ])
