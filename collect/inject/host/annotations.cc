@@ -48,7 +48,8 @@ bool AnnotationName::matches(std::string_view text, std::uint64_t domain, std::u
 
 const AnnotationName& annotation_name() noexcept {
     static const AnnotationName name(settings().annotation, settings().range == CaptureRange::iterations ||
-                                                                settings().keep_slow > 0 || settings().standby);
+                                                                settings().keep_slow > 0 || settings().standby ||
+                                                                settings().aggregate);
     return name;
 }
 
