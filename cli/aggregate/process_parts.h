@@ -34,7 +34,7 @@ std::optional<PartFacts> read_part_facts(const std::string& file);
 
 // Out of the reach of its process. False if it is gone.
 bool keep_part(ProcessPart& part);
-// Deletes kept parts: those that ended before `since`, and the oldest beyond so many bytes.
+// Deletes kept parts: those that ended before `since`, and the oldest while all have more than `bytes`.
 void delete_old_parts(std::vector<ProcessPart>& parts, TimeNs since, std::uint64_t bytes);
 
 inline constexpr DurNs kDelivered =

@@ -115,7 +115,7 @@ struct RankTotals {
     std::map<std::string, std::uint64_t> lost = {};            // records or parts, by reason
     std::unordered_map<std::string, std::size_t> places = {};  // of kernels, by device and name
 
-    // Of kernels, by the range in which they were launched (phases.h). The first ones stand for no range, for ranges that are no phase, and for
+    // Of kernels, by the range in which they were launched (RangePhases). The first ones stand for no range, for ranges that are no phase, and for
     // launches that were not recorded.
     static constexpr std::uint8_t kNoPhase = 0, kOtherPhase = 1, kUnknownPhase = 2;
     static constexpr std::size_t kMostPhases = 16, kMostPhaseTotals = 4096;  // further totals are those of kOtherPhase

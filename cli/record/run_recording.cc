@@ -355,9 +355,9 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         if (!opened.ok()) return opened.error();
         aggregation.emplace(std::move(*opened));
     }
-    RecordingWatch watch(*folder, {.max_bytes = ends_when_full ? *max_bytes : 0, .progress = request.progress, .on_full = [&] {
-                                       companions.stop();
-                                   }});
+    RecordingWatch watch(*folder, {.max_bytes = ends_when_full ? *max_bytes : 0,
+                                   .progress = request.progress,
+                                   .on_full = [&] { companions.stop(); }});
     if (Status started = target.start(request.command, {}, environment); !started) return started.error();
     shared.reset();
     companions.started(target.pid());

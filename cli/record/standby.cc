@@ -197,7 +197,7 @@ void Standby::take_reports(bool last) {
     }
 }
 
-// What the last parts have of each round's window, after deleting those that nobody needs any more.
+// What the last parts have of each round's window, after deleting those that are too old or too many.
 void Standby::take_parts(bool last) {
     constexpr DurNs kToHear = 5 * kSecondNs, kToHearByNetwork = 15 * kSecondNs;  // of a request
     std::map<std::int64_t, bool> ended;  // before the list is made, which therefore has all their parts

@@ -48,7 +48,7 @@ def one_round(program, script, seed):
     chance = random.Random(seed)
     victim = chance.choice(["rank", "recorder", "trigger"])
     length, moment = chance.uniform(0.05, 0.8), chance.uniform(0, LEAD_S + 1.5)
-    past = chance.random() < 0.5  # what is asked for is over
+    past = chance.random() < 0.5  # the window is over when it is requested
     mode = ["--standby", "--keep-last", "60"] if past else ["--standby"]
     window = ["--last", "10"] if past else ["--seconds", str(length), "--at", f"+{LEAD_S}s"]
     with tempfile.TemporaryDirectory() as folder:

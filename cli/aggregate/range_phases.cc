@@ -1,13 +1,15 @@
-#include "cli/aggregate/phases.h"
-
+// Phases of a process: the ranges of its threads (process_totals.h).
 #include <algorithm>
+#include <iterator>
+
+#include "cli/aggregate/process_totals.h"
 
 #include "core/base/text/utf8.h"
 
 namespace gpuprof::inline cli {
 namespace {
 
-constexpr std::size_t kMostPaths = 4096, kMostThreads = 16, kMostChanges = std::size_t{1} << 19, kMostDepth = 256;
+constexpr std::size_t kMostPaths = 4096, kMostThreads = 16, kMostChanges = std::size_t{1} << 18, kMostDepth = 256;
 constexpr std::size_t kMostHandles = 65'536, kMostText = 64;
 
 }  // namespace
