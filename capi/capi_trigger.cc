@@ -19,7 +19,10 @@ int gpuprof_trigger(const char* folder, const gpuprof_trigger_options* options, 
         if (options != nullptr) {
             if (options->size < sizeof(gpuprof_trigger_options))
                 return Error{ExitCode::usage, "gpuprof_trigger_options.size is not set"};
-            wish = {.open = options->at_ns, .seconds_ns = options->length_ns, .steps = options->steps};
+            wish = {.open = options->at_ns,
+                    .seconds_ns = options->length_ns,
+                    .steps = options->steps,
+                    .last_ns = options->last_ns};
             if (options->ranks != nullptr) wish.ranks = options->ranks;
         }
         Result<control::Request> request = launch::request_trigger(folder, wish);

@@ -227,6 +227,8 @@ typedef struct gpuprof_trigger_options {
     int64_t length_ns; /* 0 = 5 s, with steps 60 s; at most 600 s */
     int64_t steps;     /* whole steps that all ranks have in common; 0: by time alone */
     const char* ranks; /* NULL = all; such as "0,8-15" */
+    int64_t
+        last_ns; /* capture this long until now instead, of a job recorded with --keep-last; excludes the first three; 0: not */
 } gpuprof_trigger_options;
 
 /* Writes a request into the folder and returns at once; the captures appear in FOLDER/tNUMBER (four digits). `options` and `number`

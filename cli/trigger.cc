@@ -33,7 +33,7 @@ constexpr DurNs kSecondNs = control::kSecondNs;
 
 struct TriggerArguments {
     std::string folder, at, ranks = "*", format = "text";
-    double seconds = 0, wait = 0;
+    double seconds = 0, last = 0, wait = 0;
     std::int64_t steps = 0;
     bool stop = false, status = false;
 };
@@ -244,8 +244,8 @@ Result<ExitCode> wait_for_captures(const TriggerArguments& arguments, const cont
     while (true) {
         launchers = launch::read_launchers(arguments.folder);
         all = outcomes(launchers, request.number);
-        bool complete =
-            realtime_ns() > request.open + kSecondNs && !all.empty() && std::all_of(all.begin(), all.end(), is_settled);
+        bool complete = realtime_ns() > std::max(request.open, request.id) + kSecondNs && !all.empty() &&
+                        std::all_of(all.begin(), all.end(), is_settled);
         if (complete || realtime_ns() >= until) break;
         std::this_thread::sleep_for(kTriggerLook);
     }
@@ -265,6 +265,7 @@ Result<ExitCode> run_trigger(const TriggerArguments& arguments) {
     launch::TriggerWish wish{.open = *open,
                              .seconds_ns = static_cast<DurNs>(std::llround(arguments.seconds * 1e9)),
                              .steps = arguments.steps,
+                             .last_ns = static_cast<DurNs>(std::llround(arguments.last * 1e9)),
                              .ranks = arguments.ranks};
     Result<control::Request> request =
         arguments.stop ? launch::request_stop(arguments.folder) : launch::request_trigger(arguments.folder, wish);
@@ -274,6 +275,10 @@ Result<ExitCode> run_trigger(const TriggerArguments& arguments) {
     std::string folder = arguments.folder + "/" + launch::trigger_folder(request->number);
     if (arguments.format == "json")
         printed = print_json(arguments, &*request, {});
+    else if (arguments.last > 0)
+        printed = print(fmt::format("trigger {}: the {} until {}; captures: {}\n", request->number,
+                                    readable_duration(request->close - request->open), clock_text(request->close),
+                                    shell_quoted_file(folder)));
     else if (arguments.stop)
         printed = print(fmt::format("trigger {} ends\n", request->number));
     else
@@ -293,6 +298,9 @@ std::function<Result<ExitCode>()> declare_trigger(CommandLine& line) {
     line.option("DIR", arguments->folder, "Folder of record --standby -o DIR.").required();
     line.option("--seconds", arguments->seconds,
                 "Length of the recording in seconds, 0.001-600 (default: 5; with --steps the limit, 60).")
+        .range(0.001, 600)
+        .value("T");
+    line.option("--last", arguments->last, "Capture the last T seconds, 0.001-600, of a job recorded with --keep-last.")
         .range(0.001, 600)
         .value("T");
     line.option("--steps", arguments->steps, "Record N whole steps that all ranks have in common.")
@@ -320,7 +328,7 @@ std::function<Result<ExitCode>()> declare_trigger(CommandLine& line) {
 }  // namespace
 
 extern const Command kTriggerCommand;
-const Command kTriggerCommand{"trigger", "Record a program", "DIR [--seconds T | --steps N] [--at TIME]",
+const Command kTriggerCommand{"trigger", "Record a program", "DIR [--seconds T | --steps N | --last T] [--at TIME]",
                               "Record a part of a job that runs under record --standby.", declare_trigger};
 
 }  // namespace gpuprof::cli

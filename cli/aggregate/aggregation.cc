@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/aggregate/process_parts.h"
 #include "cli/aggregate/process_totals.h"
 #include "cli/aggregate/totals.h"
 #include "collect/counters/spool_input.h"
@@ -46,48 +47,23 @@ constexpr int kMostRecorders = 1024;  // of one host
 constexpr int kLowPriority = 10;
 constexpr int kKeptMemory = 32 << 20;  // for the next part or process, instead of new pages: a third of the CPU time
 
-struct Part {
-    std::int64_t pid = 0, time = 0;
-    std::string file;
-    std::uint64_t bytes = 0;
-};
-
-// PID-TIME.gpuprof, by process and time.
-std::vector<Part> process_parts(const std::string& folder) {
-    std::vector<Part> parts;
-    for (const std::string& file : launch::parts_in(folder)) {
-        Part part{.file = file};
-        long long pid = 0, time = 0;
-        struct stat about {};
-        if (std::sscanf(file.c_str() + folder.size(), "/%lld-%lld.gpuprof", &pid, &time) != 2 || pid <= 0) continue;
-        if (lstat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) continue;
-        part.pid = pid;
-        part.time = time;
-        part.bytes = static_cast<std::uint64_t>(about.st_size);
-        parts.push_back(std::move(part));
-    }
-    std::sort(parts.begin(), parts.end(),
-              [](const Part& a, const Part& b) { return std::pair(a.pid, a.time) < std::pair(b.pid, b.time); });
-    return parts;
-}
-
 // Those that are too much for the disk, oldest first, never the newest one of a process. The gap in their numbers is counted.
-void drop_excess(std::vector<Part>& parts) {
+void drop_excess(std::vector<ProcessPart>& parts) {
     std::uint64_t bytes = 0;
-    std::vector<Part*> finished;
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i)
-        if (parts[i].pid == parts[i + 1].pid) {
-            finished.push_back(&parts[i]);
-            bytes += parts[i].bytes;
+    std::vector<ProcessPart*> finished;
+    for (ProcessPart& part : parts)
+        if (!part.newest) {
+            finished.push_back(&part);
+            bytes += part.bytes;
         }
-    std::sort(finished.begin(), finished.end(), [](const Part* a, const Part* b) { return a->time < b->time; });
-    for (Part* part : finished) {
+    std::sort(finished.begin(), finished.end(), [](const auto* a, const auto* b) { return a->begin < b->begin; });
+    for (ProcessPart* part : finished) {
         if (bytes <= kMostOnDisk) break;
         bytes -= part->bytes;
         unlink(part->file.c_str());
         part->file.clear();
     }
-    std::erase_if(parts, [](const Part& part) { return part.file.empty(); });
+    std::erase_if(parts, [](const ProcessPart& part) { return part.file.empty(); });
 }
 
 DurNs thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
@@ -105,6 +81,7 @@ struct Aggregation::State {
     std::mutex mutex;       // guards those below, and `status` once there is a thread
     std::condition_variable wake;
     bool started = false, stop = false, stopped = false;
+    Parts then = Parts::removed;
 
     ~State() {
         if (locked >= 0) close(locked);
@@ -119,21 +96,21 @@ void Aggregation::State::look(bool last, Parts after) {
     std::set<std::int64_t> ended;  // before the list is made, which therefore has all their parts
     for (const auto& [pid, process] : processes)
         if (last || launch::has_ended(pid)) ended.insert(pid);
-    for (const Part& part : process_parts(parts))
+    for (const ProcessPart& part : process_parts(parts))
         if (last || launch::has_ended(part.pid)) ended.insert(part.pid);
-    std::vector<Part> found = process_parts(parts);
-    if (after == Parts::removed && !last) drop_excess(found);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const Part& part = found[i];
-        bool newest = i + 1 == found.size() || found[i + 1].pid != part.pid;
-        if (newest && !ended.contains(part.pid)) continue;
+    std::vector<ProcessPart> found = process_parts(parts);
+    std::erase_if(found, [](const ProcessPart& part) { return part.kept; });  // they have been read
+    if (after != Parts::kept && !last) drop_excess(found);
+    for (ProcessPart& part : found) {
+        if (part.newest && !ended.contains(part.pid)) continue;
         ProcessTotals& process = processes.try_emplace(part.pid, totals).first->second;
         (void)counters::read_chunks_of(part.file, [&](ByteInput& input) {
             return counters::read_chunks(input, [&](const RawChunk& chunk) { process.take(chunk); });
         });
-        process.sweep(newest);
-        if (newest) processes.erase(part.pid);
+        process.sweep(part.newest);
+        if (part.newest) processes.erase(part.pid);
         if (after == Parts::removed) unlink(part.file.c_str());
+        if (after == Parts::handed_on) keep_part(part);
         if (!last && monotonic_ns() - written_at >= kSnapshotInterval) return;
     }
     for (std::int64_t pid : ended)
@@ -160,7 +137,7 @@ void Aggregation::State::run() {
         lock.unlock();
         Status written;
         Status looked = caught([&] {
-            look(last, Parts::removed);
+            look(last, then);
             if (last || monotonic_ns() - written_at >= kSnapshotInterval) written = write_snapshot(last);
         });
         lock.lock();
@@ -207,8 +184,9 @@ Result<Aggregation> Aggregation::open(const std::string& into) {
     return Aggregation(std::move(state));
 }
 
-void Aggregation::start(const std::string& parts) {
+void Aggregation::start(const std::string& parts, Parts after) {
     state_->parts = parts;
+    state_->then = after;
     state_->started = true;
     std::thread([state = state_] { state->run(); }).detach();
 }

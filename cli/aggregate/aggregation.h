@@ -16,7 +16,7 @@ namespace gpuprof::inline cli {
 class Aggregation {
 public:
     static constexpr const char* kSuffix = ".totals";
-    enum class Parts { removed, kept };  // once they are read
+    enum class Parts { removed, kept, handed_on };  // once they are read; handed_on: as in process_parts.h
 
     // `into`: an existing folder for the snapshot.
     static Result<Aggregation> open(const std::string& into);
@@ -24,7 +24,7 @@ public:
     ~Aggregation();
 
     // Follows the parts in a folder until finish().
-    void start(const std::string& parts);
+    void start(const std::string& parts, Parts after);
     // Reads what is left and writes the last snapshot; an error if that could not be done, or takes longer than a minute.
     Status finish();
     // The same for the parts of an interrupted recording, without a thread.

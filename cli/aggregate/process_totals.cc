@@ -31,15 +31,21 @@ void LaunchCalls::add(std::uint32_t id, TimeNs start, TimeNs waited) {
     *call = {start, waited, id};
 }
 
+void LaunchCalls::set_phase(std::uint32_t id, std::uint8_t phase) {
+    Call& call = calls_[id & (calls_.size() - 1)];
+    if (call.id == id) call.phase = phase;
+}
+
 bool LaunchCalls::find(SweptOp& op) const {
     const Call& call = calls_[op.call & (calls_.size() - 1)];
     if (op.call == 0 || call.id != op.call) return false;
     op.launched = call.start;
     op.waited = call.waited;
+    op.phase = call.phase;
     return true;
 }
 
-void DeviceSweep::add(const SweptOp& op, const LaunchCalls& calls, DeviceTotal& total) {
+void DeviceSweep::add(const SweptOp& op, const LaunchCalls& calls, RankTotals& of) {
     latest_ = std::max(latest_, op.start);
     waiting_.push_back(op);
     calls.find(waiting_.back());
@@ -48,10 +54,10 @@ void DeviceSweep::add(const SweptOp& op, const LaunchCalls& calls, DeviceTotal& 
     for (const SweptOp& each : waiting_) starts.push_back(each.start);
     auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
     std::nth_element(starts.begin(), middle, starts.end());
-    sweep(*middle + 1, calls, total);
+    sweep(*middle + 1, calls, of, of.device(op.device));
 }
 
-void DeviceSweep::sweep(TimeNs until, const LaunchCalls& calls, DeviceTotal& total) {
+void DeviceSweep::sweep(TimeNs until, const LaunchCalls& calls, RankTotals& of, DeviceTotal& total) {
     auto by_start = [](const SweptOp& a, const SweptOp& b) { return a.start < b.start; };
     auto fresh = waiting_.begin() + static_cast<std::ptrdiff_t>(sorted_);
     if (!std::is_sorted(fresh, waiting_.end(), by_start)) std::stable_sort(fresh, waiting_.end(), by_start);
@@ -59,7 +65,8 @@ void DeviceSweep::sweep(TimeNs until, const LaunchCalls& calls, DeviceTotal& tot
     if (!follows) std::inplace_merge(waiting_.begin(), fresh, waiting_.end(), by_start);
     auto end = std::lower_bound(waiting_.begin(), waiting_.end(), SweptOp{.start = until}, by_start);
     for (auto op = waiting_.begin(); op != end; ++op) {
-        if (op->launched == 0) calls.find(*op);
+        calls.find(*op);
+        if (op->kernel != SweptOp::kNoKernel) of.add_phase(of.kernels[op->kernel], op->phase, 1, op->end - op->start);
         take(*op, total);
     }
     waiting_.erase(waiting_.begin(), end);
@@ -125,19 +132,12 @@ constexpr OpFields kGraphOp{g::start, g::end, g::device, g::correlation};
 constexpr OpFields kDeviceGraphOp{dg::start, dg::end, dg::device, kNoCall};
 
 constexpr std::size_t kMaxDevices = 64, kMaxKnown = 16'384;  // known: names and threads that are remembered
+constexpr std::size_t kMostNewCalls = std::size_t{1} << 16;
 constexpr std::size_t kNoPlace = ~std::size_t{0};
 constexpr const char* kLostNames[] = {"cupti dropped", "annotations",  "text cut",      "unwritten",
                                       "kept buffers",  "late windows", "launch stacks", "graph nodes"};
 
 std::string_view text_at(ByteCursor& cursor) { return cursor.take(cursor.u32()); }
-
-template <class Visit>
-void each_pair(std::string_view payload, Visit&& visit) {
-    for (ByteCursor cursor(payload); cursor.left() > 0 && cursor.ok();) {
-        std::string_view key = text_at(cursor), value = text_at(cursor);
-        if (cursor.ok()) visit(key, value);
-    }
-}
 
 // As the driver's tools write it, "GPU-" and groups of 8, 4, 4, 4 and 12 digits; "" if it is unknown.
 std::string uuid_text(std::string_view bytes) {
@@ -167,7 +167,7 @@ void ProcessTotals::take(const RawChunk& chunk) {
     else if (chunk.header.is(ChunkKind::spool_lost))
         take_lost(payload);
     else if (chunk.header.is(ChunkKind::spool_nvtx))
-        take_steps(payload);
+        take_host_events(payload);
 }
 
 void ProcessTotals::take_process(std::string_view payload) {
@@ -186,7 +186,10 @@ void ProcessTotals::take_process(std::string_view payload) {
         rank_ = static_cast<std::size_t>(&of - job_->ranks.data());
         ++of.processes;
     }
-    if (part > next_part_) lose("parts", part - next_part_);
+    if (part > next_part_) {
+        lose("parts", part - next_part_);
+        phases_.interrupt();
+    }
     next_part_ = part + 1;
     if (names_.size() > kMaxKnown) names_.clear();  // each part has the names that it needs
     if (graphs_.size() > kMaxKnown) graphs_.clear();
@@ -221,7 +224,10 @@ void ProcessTotals::take_clock(std::string_view payload) {
     std::uint64_t realtime = cursor.u64();
     cursor.u64();
     std::uint64_t cupti = cursor.u64();
-    if (cursor.ok()) clock_ = static_cast<TimeNs>(cupti != 0 ? cupti : realtime);
+    if (!cursor.ok()) return;
+    clock_ = static_cast<TimeNs>(cupti != 0 ? cupti : realtime);
+    DurNs ahead = clock_ - static_cast<TimeNs>(realtime);
+    clock_ahead_ = std::abs(ahead) < kMillisecond ? 0 : ahead;  // as the importer has it
 }
 
 void ProcessTotals::take_facts(std::string_view payload) {
@@ -242,9 +248,9 @@ void ProcessTotals::take_lost(std::string_view payload) {
     }
 }
 
-void ProcessTotals::take_steps(std::string_view payload) {
+void ProcessTotals::take_host_events(std::string_view payload) {
     ByteCursor cursor(payload);
-    cursor.u32();
+    std::uint32_t thread = cursor.u32();
     while (cursor.ok() && cursor.left() >= sizeof(std::uint32_t)) {
         std::uint32_t bytes = load_u32(payload.data() + payload.size() - cursor.left());
         if (bytes < 8 || bytes > cursor.left()) return lose("damaged chunks");
@@ -254,6 +260,9 @@ void ProcessTotals::take_steps(std::string_view payload) {
         std::memcpy(&event, whole.data(), sizeof event);
         if (event.op == spool::HostEventOp::step && event.range < std::uint64_t{1} << 50)
             totals().steps.add(static_cast<DurNs>(event.range));
+        bool with_text = event.text_kind == spool::TextKind::inline_text && event.text <= bytes - sizeof event;
+        if (event.time != 0)
+            phases_.add(thread, event, with_text ? whole.substr(sizeof event, event.text) : std::string_view());
     }
 }
 
@@ -305,10 +314,13 @@ void ProcessTotals::take_call(const cupti::Record& record, std::uint8_t space) {
     auto start = static_cast<TimeNs>(record.get(a::start)), end = static_cast<TimeNs>(record.get(a::end));
     if (start <= 0 || end < start || (thread != 0 && thread == recorder_thread_)) return;
     TimeNs& waited = waits_[thread];
-    if (function->second == Call::wait)
+    if (function->second == Call::wait) {
         waited = end;
-    else
-        calls_.add(record.get(a::correlation), start, waited);
+        return;
+    }
+    calls_.add(record.get(a::correlation), start, waited);
+    new_calls_.push_back({record.get(a::correlation), thread, start});
+    if (new_calls_.size() == kMostNewCalls) find_phases();
 }
 
 std::optional<SweptOp> ProcessTotals::op_in(const cupti::Record& record, const OpFields& fields) {
@@ -333,7 +345,8 @@ void ProcessTotals::add_kernel(Name& name, SweptOp op) {
     if (place == kNoPlace) place = job_->kernel(totals(), name.text.empty() ? "(unnamed)" : name.text, op.device);
     totals().kernels[place].runs.add(op.end - op.start);
     op.kind = name.collective ? SweptOp::collective : SweptOp::compute;
-    devices_[op.device].add(op, calls_, totals().device(op.device));
+    op.kernel = static_cast<std::uint32_t>(place);
+    devices_[op.device].add(op, calls_, totals());
 }
 
 void ProcessTotals::add_graph(std::uint32_t graph, const std::optional<SweptOp>& op) {
@@ -351,7 +364,7 @@ void ProcessTotals::add_copy(std::string_view kind, std::uint64_t bytes, const s
     total.total += op->end - op->start;
     SweptOp copy = *op;
     copy.kind = SweptOp::copy;
-    devices_[op->device].add(copy, calls_, totals().device(op->device));
+    devices_[op->device].add(copy, calls_, totals());
 }
 
 void ProcessTotals::add_device(const cupti::Record& record) {
@@ -360,13 +373,20 @@ void ProcessTotals::add_device(const cupti::Record& record) {
     totals().device(static_cast<std::int32_t>(device)).uuid = uuid_text(record.bytes().substr(cupti::device::uuid, 16));
 }
 
+void ProcessTotals::find_phases() {
+    for (const NewCall& call : new_calls_)
+        calls_.set_phase(call.id, phases_.at(call.thread, call.start - clock_ahead_, totals()));
+    new_calls_.clear();
+}
+
 void ProcessTotals::sweep(bool last) {
+    find_phases();
     constexpr DurNs kSameClock = 3600'000'000'000;
     for (auto& [device, sweep] : devices_) {
         DeviceTotal& total = totals().device(device);
         DurNs behind = clock_ - sweep.latest();
         TimeNs now = behind > 0 && behind < kSameClock ? clock_ : sweep.latest();
-        sweep.sweep(last ? sweep.latest() + 1 : now - DeviceSweep::kWindow, calls_, total);
+        sweep.sweep(last ? sweep.latest() + 1 : now - DeviceSweep::kWindow, calls_, totals(), total);
         if (last) sweep.finish(total);
     }
 }

@@ -54,6 +54,31 @@ std::uint64_t& Durations::counts_at(int edge) {
     return counts_[place];
 }
 
+std::uint8_t RankTotals::phase(std::string_view name, bool to_be_added) {
+    auto known = std::find(phases.begin() + kUnknownPhase + 1, phases.end(), name);
+    if (known == phases.end()) {
+        if (!to_be_added || phases.size() > kUnknownPhase + kMostPhases) return kOtherPhase;
+        known = phases.insert(known, std::string(name));
+    }
+    return static_cast<std::uint8_t>(known - phases.begin());
+}
+
+void RankTotals::add_phase(KernelTotal& kernel, std::uint8_t phase, std::uint64_t count, DurNs took) {
+    auto total_of = [&](std::uint8_t wanted) {
+        return std::find_if(kernel.phases.begin(), kernel.phases.end(),
+                            [&](const auto& each) { return each.phase == wanted; });
+    };
+    auto total = total_of(phase);
+    if (total == kernel.phases.end() && phase > kUnknownPhase && phase_totals >= kMostPhaseTotals)
+        total = total_of(phase = kOtherPhase);
+    if (total == kernel.phases.end()) {
+        total = kernel.phases.insert(total, {.phase = phase});
+        phase_totals += phase > kUnknownPhase;
+    }
+    total->count += count;
+    total->total += took;
+}
+
 DeviceTotal& RankTotals::device(std::int32_t number) {
     auto known = std::find_if(devices.begin(), devices.end(), [&](const auto& each) { return each.device == number; });
     if (known != devices.end()) return *known;
@@ -168,6 +193,10 @@ void write_rank(JsonWriter& json, const RankTotals& of) {
     if (of.rank) json.member("rank", *of.rank);
     if (!of.job.empty()) json.member("job", of.job);
     put_count(json, "processes", of.processes);
+    json.key("phases");
+    json.begin_array();
+    for (const std::string& each : of.phases) json.text(each);
+    json.end_array();
     write_list(json, "devices", of.devices, [&](const DeviceTotal& each) {
         json.member("device", each.device);
         if (!each.uuid.empty()) json.member("uuid", each.uuid);
@@ -187,6 +216,18 @@ void write_rank(JsonWriter& json, const RankTotals& of) {
         write_runs(json, each.runs);
         json.key("shown");
         json.boolean(each.shown);
+        if (!each.phases.empty()) {
+            json.key("phases");
+            json.begin_array();
+            for (const PhaseTotal& of_phase : each.phases) {
+                json.begin_array();
+                json.integer(of_phase.phase);
+                json.integer(static_cast<std::int64_t>(of_phase.count));
+                json.integer(of_phase.total);
+                json.end_array();
+            }
+            json.end_array();
+        }
         put_count(json, "count_before", each.count_before);
         json.member("total_before_ns", each.total_before);
     });
@@ -293,6 +334,14 @@ void read_rank(const element& from, JobTotals& totals) {
     bool ranked = fault_of_text(from["rank"].get(rank)) == simdjson::SUCCESS;
     RankTotals& of = totals.rank(ranked ? std::optional(rank) : std::nullopt, text_in(from, "job"));
     of.processes = count_in(from, "processes");
+    std::vector<std::uint8_t> phases;  // by the file's numbers
+    each_in(from, "phases", [&](const element& each) {
+        std::string_view name;
+        auto number = static_cast<std::uint8_t>(std::min<std::size_t>(phases.size(), RankTotals::kOtherPhase));
+        bool named = phases.size() > RankTotals::kUnknownPhase && fault_of_text(each.get(name)) == simdjson::SUCCESS;
+        if (phases.size() == RankTotals::kUnknownPhase) number = RankTotals::kUnknownPhase;
+        phases.push_back(named ? of.phase(printable(name), true) : number);
+    });
     each_in(from, "devices", [&](const element& each) {
         DeviceTotal& device = of.device(device_in(each));
         device.uuid = printable(text_in(each, "uuid"));
@@ -309,6 +358,14 @@ void read_rank(const element& from, JobTotals& totals) {
         KernelTotal& kernel = of.kernels[totals.kernel(of, text_in(each, "name"), device_in(each))];
         kernel.runs = runs_in(each);
         kernel.shown = flag_in(each, "shown") && kernel.name != JobTotals::kOther;
+        each_in(each, "phases", [&](const element& total) {
+            std::int64_t phase = 0, count = 0, took = 0;
+            bool read = fault_of_text(total.at(0).get(phase)) == simdjson::SUCCESS &&
+                        fault_of_text(total.at(1).get(count)) == simdjson::SUCCESS &&
+                        fault_of_text(total.at(2).get(took)) == simdjson::SUCCESS;
+            if (read && static_cast<std::size_t>(phase) < phases.size())
+                of.add_phase(kernel, phases[static_cast<std::size_t>(phase)], static_cast<std::uint64_t>(count), took);
+        });
         kernel.count_before = count_in(each, "count_before");
         kernel.total_before = number_in(each, "total_before_ns");
     });

@@ -59,10 +59,18 @@ struct DurationTotal {
     }
 };
 
+// Of one kernel in one phase.
+struct PhaseTotal {
+    std::uint8_t phase = 0;  // in RankTotals::phases
+    std::uint64_t count = 0;
+    DurNs total = 0;
+};
+
 struct KernelTotal {
     std::string name;
     std::int32_t device = 0;
     DurationTotal runs = {};
+    std::vector<PhaseTotal> phases = {};  // up to two seconds later than `runs`, because launches may come later
     // Prometheus shows it in a series of its own, and as "(other)" what it had before.
     bool shown = false;
     std::uint64_t count_before = 0;
@@ -107,6 +115,16 @@ struct RankTotals {
     std::map<std::string, std::uint64_t> lost = {};            // records or parts, by reason
     std::unordered_map<std::string, std::size_t> places = {};  // of kernels, by device and name
 
+    // Of kernels, by the range in which they were launched (RangePhases). The first ones stand for no range, for ranges that are no phase, and for
+    // launches that were not recorded.
+    static constexpr std::uint8_t kNoPhase = 0, kOtherPhase = 1, kUnknownPhase = 2;
+    static constexpr std::size_t kMostPhases = 16, kMostPhaseTotals = 4096;  // further totals are those of kOtherPhase
+    std::vector<std::string> phases = {"(none)", "(other)", "(unknown)"};
+    std::size_t phase_totals = 0;
+
+    // Its number; kOtherPhase if it is none, and cannot become one or is not `to_be_added`.
+    std::uint8_t phase(std::string_view name, bool to_be_added);
+    void add_phase(KernelTotal& kernel, std::uint8_t phase, std::uint64_t count, DurNs took);
     DeviceTotal& device(std::int32_t number);
     std::size_t copy(std::string_view kind, std::int32_t device);
 };

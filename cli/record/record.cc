@@ -33,6 +33,7 @@
 #include "core/base/host_name.h"
 #include "core/base/text/readable.h"
 #include "core/base/text/shell_words.h"
+#include "core/format/control.h"
 #include "core/model/meta_values.h"
 #include "core/schema/job_place.h"
 
@@ -184,24 +185,24 @@ Status check_stalls(const RecordArguments& arguments, RecorderSettings& recorder
 // What `given`, --standby or --aggregate, cannot have: what would keep a recording of all the time, or decides itself when to record.
 Status check_mode(const RecordArguments& arguments, const char* given) {
     const RecorderSettings& recorder = arguments.injection.recorder;
-    const std::pair<bool, const char*> excluded[] = {{recorder.standby && recorder.aggregate, "--aggregate"},
-                                                     {!arguments.injection.range.empty(), "--capture-range"},
-                                                     {!arguments.injection.steps.empty(), "--steps"},
-                                                     {recorder.delay_ns > 0, "--delay"},
-                                                     {recorder.duration_ns > 0, "--duration"},
-                                                     {recorder.keep_last_ns > 0, "--keep-last"},
-                                                     {recorder.keep_slow > 0, "--keep-slow"},
-                                                     {arguments.slow_steps.trigger.has_value(), "--trigger"},
-                                                     {!arguments.counters.set.empty(), "--counters"},
-                                                     {arguments.stalls.stalls, "--stalls"},
-                                                     {arguments.debug_env.groups.has_value(), "--debug-env"},
-                                                     {arguments.os_calls.least.has_value(), "--os-calls"},
-                                                     {arguments.scheduling, "--scheduling"},
-                                                     {!arguments.max_size.empty(), "--max-size"},
-                                                     {recorder.aggregate && recorder.memory, "--memory"},
-                                                     {recorder.aggregate && recorder.launch_stacks, "--launch-stacks"},
-                                                     {recorder.aggregate && arguments.python > 0, "--python"},
-                                                     {recorder.aggregate && !arguments.sample.empty(), "--sample"}};
+    const std::pair<bool, const char*> excluded[] = {
+        {recorder.standby && recorder.aggregate, "--aggregate"},
+        {!arguments.injection.range.empty(), "--capture-range"},
+        {!arguments.injection.steps.empty(), "--steps"},
+        {recorder.delay_ns > 0, "--delay"},
+        {recorder.duration_ns > 0, "--duration"},
+        {recorder.keep_slow > 0, "--keep-slow"},
+        {arguments.slow_steps.trigger.has_value(), "--trigger"},
+        {!arguments.counters.set.empty(), "--counters"},
+        {arguments.stalls.stalls, "--stalls"},
+        {arguments.debug_env.groups.has_value(), "--debug-env"},
+        {arguments.os_calls.least.has_value(), "--os-calls"},
+        {arguments.scheduling, "--scheduling"},
+        {recorder.keep_last_ns == 0 && !arguments.max_size.empty(), "--max-size"},
+        {recorder.aggregate && recorder.memory, "--memory"},
+        {recorder.aggregate && recorder.launch_stacks, "--launch-stacks"},
+        {recorder.aggregate && arguments.python > 0, "--python"},
+        {recorder.aggregate && !arguments.sample.empty(), "--sample"}};
     for (const auto& [used, option] : excluded)
         if (used)
             return Error{
@@ -209,6 +210,9 @@ Status check_mode(const RecordArguments& arguments, const char* given) {
                 fmt::format("{} and {} exclude each other; {}", given, option,
                             recorder.standby ? "gpu-profile trigger says when to record"
                                              : "--aggregate keeps totals of kernels, copies and idle time only")};
+    constexpr DurNs kMostKept = control::kMaxWindowNs;
+    if (recorder.keep_last_ns > kMostKept)
+        return Error{ExitCode::usage, fmt::format("{} keeps at most the last {} s", given, kMostKept / kSecond)};
     if (arguments.output.empty())
         return Error{ExitCode::usage, fmt::format("{} needs -o DIR, a folder for the {}", given,
                                                   recorder.standby ? "captures" : "totals")};
@@ -236,10 +240,22 @@ RecordingRequest request_into(const RecordArguments& arguments, const std::strin
             .python = arguments.python,
             .cpu_use = arguments.injection.traces("cpu"),
             .progress = false,
-            .max_size = {},
+            .max_size = arguments.max_size,
             .counter_plan = {},
             .cupti = {},
             .command = arguments.command};
+}
+
+// With --keep-last, what a command that failed did last is worth keeping.
+void note_captures(RecordedRun& run, const std::string& folder) {
+    note(fmt::format("{} in {}", readable_count(run.standby.captures, "capture"), shell_quoted_file(folder)));
+    std::vector<std::string> left = run.standby.left;
+    bool failed = run.settings.keep_last_ns > 0 && run.end.shell_status() != 0;
+    if (failed) left.push_back(run.folder.path());
+    for (const std::string& each : left)
+        note(fmt::format("{} is kept; merge it with: gpu-profile record --merge {} -o FILE",
+                         failed ? "what was recorded last" : "what a capture lacks", shell_quoted_file(each)));
+    if (!left.empty()) run.folder.keep();
 }
 
 // `record --standby`: the captures are made while the command runs.
@@ -258,12 +274,8 @@ Result<ExitCode> record_in_standby(RecordArguments& arguments) {
     Target target;
     Result<RecordedRun> run = run_recorded(target, request);
     if (!run.ok()) return run.error();
+    note_captures(*run, *folder);
     TargetExit end = run->end;
-    note(fmt::format("{} in {}", readable_count(run->standby.captures, "capture"), shell_quoted_file(*folder)));
-    for (const std::string& left : run->standby.left)
-        note(fmt::format("the parts of a capture are kept; merge them with: gpu-profile record --merge {} -o FILE",
-                         shell_quoted_file(left)));
-    if (!run->standby.left.empty()) run->folder.keep();
     { RecordedRun finished = std::move(*run); }
     exit_like(end);
 }
@@ -274,13 +286,17 @@ Result<ExitCode> record_totals(RecordArguments& arguments) {
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
     options->annotation = arguments.slow_steps.step_range;
-    Result<std::string> folder = make_folder(arguments.output, "");
+    bool keeps =
+        options->recorder.keep_last_ns > 0;  // captures of the last minutes are made of the parts that were read
+    Result<std::string> folder = make_folder(arguments.output, keeps ? "/standby" : "");
     if (!folder.ok()) return folder.error();
     RecordingRequest request = request_into(arguments, *folder + "/totals", *options, {});
     request.aggregate = *folder;
+    if (keeps) request.standby = *folder;
     Target target;
     Result<RecordedRun> run = run_recorded(target, request);
     if (!run.ok()) return run.error();
+    if (keeps) note_captures(*run, *folder);
     TargetExit end = run->end;
     { RecordedRun finished = std::move(*run); }
     exit_like(end);

@@ -295,7 +295,9 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         return Error{ExitCode::usage,
                      fmt::format("invalid --max-size '{}'; expected a number with B, KiB, MiB or GiB, such as 512MiB",
                                  request.max_size)};
-    options.recorder.limited = max_bytes.has_value();
+    constexpr std::uint64_t kMostKept = std::uint64_t{1} << 30;
+    const bool ends_when_full = max_bytes.has_value() && request.standby.empty();
+    options.recorder.limited = ends_when_full;
     std::string library = injected_library();
     if (library.empty())
         return Error{ExitCode::internal, "cannot find libgpuprof_inject.so next to the program; reinstall gpu-profile"};
@@ -317,7 +319,13 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
             note(made.error().message + "; calls of the operating system that cannot be recorded are not counted");
     }
     std::string preloaded = preload_list(os_calls, preload);
-    for (const std::string& remark : set_injection(environment, library, preloaded, *folder, options)) note(remark);
+    InjectionOptions injected = options;
+    if (!request.standby.empty() && options.recorder.keep_last_ns > 0) {  // the keeper chooses from parts (standby.h)
+        injected.recorder.standby = false;
+        injected.recorder.aggregate = true;
+    }
+    if (injected.recorder.aggregate) injected.recorder.keep_last_ns = 0;
+    for (const std::string& remark : set_injection(environment, library, preloaded, *folder, injected)) note(remark);
     for (const std::string& remark : set_debug_env(environment, request.debug_groups, folder->path())) note(remark);
     Companions companions(*folder);
     prepare(companions, request, *folder);
@@ -329,6 +337,9 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         standby.emplace(StandbyOptions{.shared = request.standby,
                                        .local = folder->path(),
                                        .network = storage_of(request.standby) == StorageKind::network,
+                                       .keep_last = options.recorder.keep_last_ns,
+                                       .most_bytes = max_bytes.value_or(kMostKept),
+                                       .handed_on = !request.aggregate.empty(),
                                        .companions = [&] { return window_companions(request, folder->path()); },
                                        .facts =
                                            [&](bool alone) {
@@ -344,9 +355,9 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         if (!opened.ok()) return opened.error();
         aggregation.emplace(std::move(*opened));
     }
-    RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = request.progress, .on_full = [&] {
-                                       companions.stop();
-                                   }});
+    RecordingWatch watch(*folder, {.max_bytes = ends_when_full ? *max_bytes : 0,
+                                   .progress = request.progress,
+                                   .on_full = [&] { companions.stop(); }});
     if (Status started = target.start(request.command, {}, environment); !started) return started.error();
     shared.reset();
     companions.started(target.pid());
@@ -356,7 +367,10 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         if (!options.recorder.no_command_line) command = without_secrets(request.command);
     }));
     if (standby) note_failure(caught([&] { standby->start(target.pid()); }));
-    if (aggregation) note_failure(caught([&] { aggregation->start(folder->path()); }));
+    if (aggregation)
+        note_failure(caught([&] {
+            aggregation->start(folder->path(), standby ? Aggregation::Parts::handed_on : Aggregation::Parts::removed);
+        }));
     TargetExit end = target.wait([&] { companions.ended(); });
     if (standby) standby->finish();
     if (aggregation) note_failure(aggregation->finish());

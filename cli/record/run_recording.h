@@ -23,7 +23,7 @@ struct RecordingRequest {
     SampleOption sample;
     double python = 0;  // Hz; 0: no stacks
     bool cpu_use = true, scheduling = false, progress = true;
-    std::string max_size;      // as the user wrote it; "" for none
+    std::string max_size;      // as the user wrote it; "" for none. With `standby`, of the last parts (--keep-last)
     std::string counter_plan;  // core/format/counter_plan.h; "": device work is recorded instead of counters
     std::string cupti;         // that made the plan, so that the program uses the same; "": any
     std::vector<std::string> debug_groups = {};  // debug_env.h

@@ -34,6 +34,8 @@ using control::WindowState;
 constexpr auto kLook = std::chrono::milliseconds(250), kNetworkLook = std::chrono::milliseconds(1000);
 constexpr DurNs kCompanionLead = kSecondNs;  // they are ready in tenths of a second
 constexpr DurNs kDelivery = 3 * kSecondNs;   // records come up to a second after the window, and the part after them
+constexpr DurNs kMostSilence =
+    15 * kSecondNs;  // with --keep-last: of a process that is stopped, which hands over no part
 constexpr DurNs kStateEvery = 5 * kSecondNs;
 constexpr DurNs kMaxMergeWait = 60 * kSecondNs, kMaxRelayWait = 2 * kSecondNs;  // at the end of the command
 constexpr int kNice = 10;               // of a merge, which should not take CPU time from the job
@@ -147,7 +149,7 @@ void Standby::finish() {
 
 void Standby::look(bool last) {
     take_request();
-    take_reports(last);
+    options_.keep_last > 0 ? take_parts(last) : take_reports(last);
     TimeNs now = realtime_ns();
     for (auto& [number, round] : rounds_) {
         if (round.over) continue;
@@ -195,6 +197,59 @@ void Standby::take_reports(bool last) {
     }
 }
 
+// What the last parts have of each round's window, after deleting those that are too old or too many.
+void Standby::take_parts(bool last) {
+    constexpr DurNs kToHear = 5 * kSecondNs, kToHearByNetwork = 15 * kSecondNs;  // of a request
+    std::map<std::int64_t, bool> ended;  // before the list is made, which therefore has all their parts
+    for (const ProcessPart& part : process_parts(options_.local))
+        if (part.newest) ended[part.pid] = last || launch::has_ended(part.pid);
+    parts_ = process_parts(options_.local);
+    TimeNs since = realtime_ns() - options_.keep_last - (options_.network ? kToHearByNetwork : kToHear);
+    for (const auto& [number, round] : rounds_)
+        if (!round.over) since = std::min(since, round.request.open);
+    for (ProcessPart& part : parts_) {
+        part.open = part.newest && !ended[part.pid];
+        if (!part.open && !options_.handed_on) keep_part(part);
+    }
+    delete_old_parts(parts_, since, options_.most_bytes);
+    waiting_.clear();
+    std::map<std::int64_t, PartFacts> known;
+    for (const ProcessPart& part : parts_) {
+        if (!part.newest) continue;
+        auto facts = known_.find(part.pid);
+        std::optional<PartFacts> of = facts != known_.end() ? std::optional(facts->second) : read_part_facts(part.file);
+        if (!of) continue;
+        known.emplace(part.pid, *of);
+        if (!ended[part.pid]) waiting_[part.pid] = {.pid = part.pid, .rank = of->rank};
+    }
+    known_ = std::move(known);
+    for (auto& [number, round] : rounds_)
+        if (!round.over) follow(round, ended);
+}
+
+// A process that has ended is asked too, as long as there are parts of it.
+void Standby::follow(Round& round, const std::map<std::int64_t, bool>& ended) {
+    const control::Request& request = round.request;
+    TimeNs now = realtime_ns();
+    round.processes.clear();
+    for (const auto& [pid, facts] : known_) {
+        if (!request.asks(facts.rank)) continue;
+        auto of_process = [pid = pid](const ProcessPart& part) { return part.pid == pid; };
+        auto first = std::find_if(parts_.begin(), parts_.end(), of_process);
+        auto newest = std::find_if(first, parts_.end(), [](const ProcessPart& part) { return part.newest; });
+        bool over = ended.at(pid), complete = over || newest->begin > request.close + kDelivered;
+        control::Report report{.pid = pid, .rank = facts.rank, .number = request.number, .open = request.open};
+        report.opened = std::max(request.open, first->begin);
+        report.closed = std::min(request.close, complete ? newest->end : newest->begin);
+        if (now < request.close && !over) report.closed = 0;
+        report.state = complete ? WindowState::done : now < request.open ? WindowState::waiting : WindowState::open;
+        if (now < request.open) report.opened = 0;
+        if (report.opened >= request.close || (over && newest->end <= request.open)) continue;  // no part of the window
+        round.processes[pid] = {.report = report, .capture = {}, .ended = over};
+        waiting_.erase(pid);
+    }
+}
+
 void Standby::begin(Round& round) {
     round.prepared = true;
     std::string folder = options_.local + "/" + launch::trigger_folder(round.request.number);
@@ -213,9 +268,9 @@ void Standby::begin(Round& round) {
 bool Standby::is_over(const Round& round, bool last) const {
     if (last) return true;
     TimeNs now = realtime_ns();
+    DurNs patience = options_.keep_last > 0 ? kMostSilence : 2 * kDelivery;
     for (const auto& [pid, process] : round.processes)
-        if (process.report.state < WindowState::done && !process.ended)
-            return now > round.request.close + 2 * kDelivery;
+        if (process.report.state < WindowState::done && !process.ended) return now > round.request.close + patience;
     if (now >= round.request.close + kDelivery) return true;
     if (round.processes.empty()) return false;
     // Others may not have read the request yet.
@@ -249,8 +304,12 @@ void Standby::merge(Round& round, const std::vector<std::int64_t>& pids, bool al
     std::string folder = fmt::format("{}/{}{}.parts", options_.local, number, rank);
     if (mkdir(folder.c_str(), 0700) != 0) return note(fmt::format("cannot create {} for a capture", folder));
     for (std::int64_t pid : pids) {
-        std::string part = fmt::format("/{}-{}.gpuprof", pid, round.processes.at(pid).report.part);
-        (void)rename((options_.local + part).c_str(), (folder + part).c_str());
+        const control::Report& report = round.processes.at(pid).report;
+        std::string part = fmt::format("/{}-{}.gpuprof", pid, report.part);
+        if (options_.keep_last > 0)
+            gather_window(parts_, pid, {report.number, report.open, report.opened, report.closed}, folder);
+        else
+            (void)rename((options_.local + part).c_str(), (folder + part).c_str());
     }
     // Samples of the machine belong to every rank; what concerns single processes only to a capture of all.
     for (const char* companion : {"cpu", "python", "devices"}) {
@@ -310,6 +369,7 @@ void Standby::publish(bool ended) {
     state.pid = getpid();
     state.ended = ended;
     state.synchronised = read_clock_state().synchronised;
+    state.keep_last = options_.keep_last;
     {
         std::lock_guard lock(relay_->mutex);
         state.refused = relay_->refused;

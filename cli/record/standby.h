@@ -4,6 +4,9 @@
 //   relay    a thread that alone touches the shared folder; if its file system hangs, so does this thread, and nothing else
 //   keeper   a thread that reads what the processes report, starts the companions for a window, and has the parts merged by
 //            `record --merge` in a process of low priority, which writes the capture
+//
+// With --keep-last the processes record all the time and hand over parts (cli/aggregate/process_parts.h). The keeper deletes those that
+// are too old or too many, and a window, which may be over when it is asked for, gets links to the parts that it needs.
 #pragma once
 
 #include <condition_variable>
@@ -17,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/aggregate/process_parts.h"
 #include "collect/launch/companion.h"
 #include "collect/launch/run_folder.h"
 #include "core/base/result.h"
@@ -34,6 +38,9 @@ struct StandbyOptions {
     std::string shared;  // DIR of -o, absolute
     std::string local;   // the folder of the parts
     bool network = false;
+    DurNs keep_last = 0;           // with --keep-last: everything is recorded, and captures are made of the last parts
+    std::uint64_t most_bytes = 0;  // of these parts
+    bool handed_on = false;        // parts are kept (process_parts.h) by another reader
     std::function<std::vector<std::unique_ptr<Companion>>()> companions;  // fresh ones for a window
     std::function<Batch(bool alone)> facts;  // the launcher's; `alone`: of one capture for all processes
 };
@@ -65,6 +72,8 @@ private:
     void look(bool last);
     void take_request();
     void take_reports(bool last);
+    void take_parts(bool last);
+    void follow(Round& round, const std::map<std::int64_t, bool>& ended);
     void begin(Round& round);
     bool is_over(const Round& round, bool last) const;
     void harvest(Round& round);
@@ -77,6 +86,8 @@ private:
     std::shared_ptr<Relay> relay_;
     std::map<std::int64_t, control::Report> waiting_;  // processes in standby
     std::map<std::int64_t, Round> rounds_;             // by the number of the trigger
+    std::vector<ProcessPart> parts_;                   // with --keep-last
+    std::map<std::int64_t, PartFacts> known_;          // processes of these parts
     std::vector<Merge> merges_;
     std::int64_t last_id_ = 0;
     StandbyResult result_;

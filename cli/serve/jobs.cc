@@ -80,6 +80,25 @@ void add_histogram(Family& family, const std::string& labels, const Durations& d
     family.add(labels, until(Durations::kEdges), "_count");
 }
 
+// Sums over kernels; a rank has at most 19 phases.
+void add_phases(std::string& page, const std::vector<Shown>& ranks) {
+    auto each_phase = [&](Family family, const std::function<double(const PhaseTotal&)>& of) {
+        for (const Shown& rank : ranks) {
+            std::map<std::pair<std::int32_t, std::uint8_t>, double> sums;
+            for (const KernelTotal& kernel : rank.of.kernels)
+                for (const PhaseTotal& each : kernel.phases) sums[{kernel.device, each.phase}] += of(each);
+            for (const auto& [place, sum] : sums)
+                family.add(with(rank.device(place.first), "phase", rank.of.phases.at(place.second)), sum);
+        }
+    };
+    each_phase({page, "gpu_profile_job_phase_kernel_seconds_total", "counter",
+                "Sum of the durations of kernels, by the NVTX range in which they were launched."},
+               [](const PhaseTotal& of) { return static_cast<double>(of.total) / kSecond; });
+    each_phase({page, "gpu_profile_job_phase_kernels_total", "counter",
+                "Executions of kernels, by the NVTX range in which they were launched."},
+               [](const PhaseTotal& of) { return static_cast<double>(of.count); });
+}
+
 void add_devices(std::string& page, const std::vector<Shown>& ranks) {
     auto each_device = [&](Family& family, DurNs DeviceTotal::*value) {
         for (const Shown& rank : ranks)
@@ -193,6 +212,7 @@ std::string JobPages::exposition(TimeNs now) const {
     add_kernels(
         count, ranks, [](const DurationTotal& runs) { return static_cast<double>(runs.count); },
         [](const KernelTotal& kernel) { return static_cast<double>(kernel.count_before); });
+    add_phases(page, ranks);
     add_devices(page, ranks);
     add_copies(page, ranks);
     Family steps(page, "gpu_profile_job_step_seconds", "histogram", "Durations of steps.");

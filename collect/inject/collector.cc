@@ -108,6 +108,7 @@ void begin_part(Collector& c) noexcept {
     write_facts(c);  // the reader knows our thread from now on
     write_names_so_far(c);
     write_graph_nodes(c.file, true);
+    if (settings().aggregate) write_losses(c, false);  // what is lost in this part is the difference
     c.part_began = monotonic_ns();
 }
 
@@ -134,10 +135,10 @@ void next_part(Collector& c) noexcept {
                                       : c.file.next(settings().folder, settings().standby || settings().aggregate);
     if (!turned) return;  // continues in this one
     if (settings().aggregate) number_next_part(c, finished);
+    c.counted = ~std::uint64_t{0};  // the losses so far must outlive the part that states them
     begin_part(c);
     if (c.keeper != nullptr) c.keeper->write(c.file, c.steps, false);
     if (settings().standby) forget_past(c);
-    c.counted = ~std::uint64_t{0};  // the losses so far must outlive the part that states them
     c.names_written = c.refusal_written = c.devices_asked = false;
     c.activity.forget_names();
 }

@@ -84,6 +84,26 @@ bool anybody(const std::vector<LauncherState>& launchers) {
     return std::any_of(launchers.begin(), launchers.end(), [](const LauncherState& each) { return each.alive(); });
 }
 
+// Whether the recorders that are alive can do what is wished: those that keep the last minutes record by time alone.
+Status check_kept(const std::vector<LauncherState>& launchers, const TriggerWish& wish, const std::string& folder) {
+    if (wish.last_ns != 0 && (wish.seconds_ns != 0 || wish.steps != 0 || wish.open != 0 || wish.last_ns < 0))
+        return Error{ExitCode::usage, "--last says when and how long; it excludes --seconds, --steps and --at"};
+    for (const LauncherState& each : launchers) {
+        if (!each.alive()) continue;
+        std::string recorder =
+            fmt::format("the recorder {} of {} in {}", each.pid, each.host, shell_quoted_file(folder));
+        if (wish.last_ns > 0 && each.keep_last == 0)
+            return Error{ExitCode::usage, recorder + " keeps nothing of the past; start it with --keep-last S"};
+        if (wish.last_ns > each.keep_last)
+            return Error{ExitCode::usage, fmt::format("{} keeps the last {} s only", recorder,
+                                                      static_cast<double>(each.keep_last) / 1e9)};
+        if (wish.steps > 0 && each.keep_last > 0)
+            return Error{ExitCode::usage,
+                         recorder + " was started with --keep-last and counts no steps; use --seconds"};
+    }
+    return {};
+}
+
 Error nobody(const std::string& folder) {
     return {ExitCode::empty,
             fmt::format("no recording is in standby in {0}; start one with: gpu-profile record --standby -o {0} -- "
@@ -181,13 +201,18 @@ Result<control::Request> request_trigger(const std::string& folder, const Trigge
         wish.open != 0 ? wish.open : now + (storage_of(folder) == StorageKind::network ? kNetworkLead : kLocalLead);
     request.steps = wish.steps;
     request.close = request.open + (wish.seconds_ns > 0 ? wish.seconds_ns : wish.steps > 0 ? kStepsLimitNs : kUsualNs);
+    if (wish.last_ns > 0) {
+        request.close = now;
+        request.open = now - wish.last_ns;
+    }
+    if (Status kept = check_kept(launchers, wish, folder); !kept) return kept.error();
     if (!control::parse_ranks(wish.ranks, request))
         return Error{ExitCode::usage,
                      fmt::format("invalid ranks '{}'; expected numbers and ranges such as 0,8-15", wish.ranks)};
     if (wish.seconds_ns > control::kMaxWindowNs || wish.steps < 0 || wish.steps > control::kMaxSteps ||
         wish.seconds_ns < 0)
         return Error{ExitCode::usage, "a trigger records at most 600 s and 1,000,000 steps"};
-    if (request.open < now) return Error{ExitCode::usage, "the time to start has passed"};
+    if (request.open < now && wish.last_ns == 0) return Error{ExitCode::usage, "the time to start has passed"};
     if (request.open - request.id > control::kMaxAheadNs)
         return Error{ExitCode::usage, "a trigger may start at most 24 hours ahead"};
     Result<std::int64_t> number = take_number(folder);
@@ -223,8 +248,8 @@ bool LauncherState::alive() const {
 }
 
 std::string encode(const LauncherState& state) {
-    std::string text = fmt::format("gpuprof-standby 1 {} {} {} {} {} {}\n", state.host, state.pid, state.updated,
-                                   int{state.ended}, int{state.synchronised}, state.refused);
+    std::string text = fmt::format("gpuprof-standby 2 {} {} {} {} {} {} {}\n", state.host, state.pid, state.updated,
+                                   int{state.ended}, int{state.synchronised}, state.refused, state.keep_last);
     for (const ProcessState& process : state.processes) {
         char line[control::kMaxBytes];
         std::size_t size = control::write_report(process.report, line);
@@ -240,13 +265,14 @@ std::optional<LauncherState> parse_launcher_state(std::string_view text) {
     if (end == text.npos) return std::nullopt;
     control::Words words(text.substr(0, end));
     words.expect("gpuprof-standby");
-    words.expect("1");
+    words.expect("2");
     state.host = words.next();
     state.pid = words.number(INT32_MAX);
     state.updated = words.number(INT64_MAX);
     state.ended = words.number(1) == 1;
     state.synchronised = words.number(1) == 1;
     state.refused = words.number(INT64_MAX);
+    state.keep_last = words.number(INT64_MAX);
     if (!words.good() || state.pid == 0) return std::nullopt;
     for (text.remove_prefix(end + 1); !text.empty(); text.remove_prefix(end + 1)) {
         end = text.find('\n');

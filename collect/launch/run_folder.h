@@ -19,6 +19,7 @@ namespace gpuprof::inline launch {
 // What to ask for; `open` is CLOCK_REALTIME in ns, 0: as soon as all ranks can know it.
 struct TriggerWish {
     std::int64_t open = 0, seconds_ns = 0, steps = 0;
+    std::int64_t last_ns = 0;  // the time until now, instead of one to come
     std::string ranks = "*";
 };
 // Numbers the trigger and writes its request. An error if nobody is in standby, or if another trigger is in progress.
@@ -45,7 +46,8 @@ struct LauncherState {
     std::string host;
     std::int64_t pid = 0, updated = 0;  // CLOCK_REALTIME in ns
     bool ended = false, synchronised = false;
-    std::int64_t refused = 0;  // control files in DIR
+    std::int64_t refused = 0;    // control files in DIR
+    std::int64_t keep_last = 0;  // ns; 0: it records nothing before a trigger
     std::vector<ProcessState> processes;
 
     bool alive() const;

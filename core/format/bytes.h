@@ -53,4 +53,15 @@ private:
     bool ok_ = true;
 };
 
+// Calls visit(key, value) for each whole pair of texts; a text is a u32 length and that many bytes. False if bytes were left over.
+template <class Visit>
+bool each_pair(std::string_view bytes, Visit&& visit) {
+    ByteCursor cursor(bytes);
+    while (cursor.left() > 0 && cursor.ok()) {
+        std::string_view key = cursor.take(cursor.u32()), value = cursor.take(cursor.u32());
+        if (cursor.ok()) visit(key, value);
+    }
+    return cursor.ok();
+}
+
 }  // namespace gpuprof::format

@@ -110,15 +110,16 @@ def trigger(
     *,
     seconds: float | None = None,
     steps: int | None = None,
+    last: float | None = None,
     at: str | None = None,
     ranks: str | None = None,
 ) -> Trigger:
     """Ask for a recording of ``seconds`` (default: 5) or ``steps`` whole steps, and return at once.
 
-    ``at`` and ``ranks`` are as on the command line: ``"+30s"``, ``"/10s"`` or a time, and ``"0,8-15"``. If several ranks of a job can
+    Or for captures of the ``last`` seconds of a job recorded with ``--keep-last``. ``at`` and ``ranks`` are as on the command line: ``"+30s"``, ``"/10s"`` or a time, and ``"0,8-15"``. If several ranks of a job can
     call this, let one of them do it. Raises Error if nobody is in standby in the folder, or if a trigger is in progress.
     """
-    options = {"--seconds": seconds, "--steps": steps, "--at": at, "--ranks": ranks}
+    options = {"--seconds": seconds, "--steps": steps, "--last": last, "--at": at, "--ranks": ranks}
     words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
     place = _place(folder)
     said = json.loads(answer("trigger", place, "--format", "json", *words))

@@ -9,7 +9,9 @@ how the causes of idle time compare: totals name the gap by its launch, `report`
 
 import argparse
 import json
+import os
 import random
+import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -18,9 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 
-from played import record_played  # noqa: E402
+from played import PLAY, fake_environment, record_played  # noqa: E402
 from program import Program  # noqa: E402
-from recordings_of_cupti import lines, script_of_records  # noqa: E402
+from recordings_of_cupti import kernels_in, lines, quick_script, script_of_records  # noqa: E402
 
 BASE = 1_700_000_000_000_000_000  # in the past of any clock: what lies in the future is dropped
 NAMES = ["_Z5saxpyifPKfPf", "_Z10gemm_naiveiPKfS0_Pf", "softmax", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ncclDevKernel_SendRecv"]
@@ -208,6 +210,93 @@ def differences(program, records, folder, demangle=lambda name: name, idle_by_ca
     return found
 
 
+# Replays what was drawn: ["push", NAME], ["pop"] and ["play"], in turn on two threads.
+ANNOTATED = PLAY + """
+import itertools, json, nvtx, threading, gpu_profile
+turns = itertools.count()
+def run(acts):
+    open_ranges = []
+    for act, *name in acts:
+        if act == "push":
+            open_ranges.append(nvtx.annotate(name[0], domain=name[1]))
+            open_ranges[-1].__enter__()
+        elif act == "pop":
+            open_ranges.pop().__exit__(None, None, None)
+        elif act == "step":
+            with nvtx.annotate("step"): pass
+        else:
+            play(next(turns))
+for acts in json.loads(open(sys.argv[2]).read()):
+    thread = threading.Thread(target=run, args=(acts,))
+    thread.start()
+    thread.join()
+"""
+MOST_PHASES = 16
+
+
+def drawn_ranges(r):
+    """Acts of a thread: nested ranges of few or many names, with numbers at their ends, and work in some of them."""
+    names = [f"phase{chr(97 + i)}" for i in range(r.choice((2, 6, 30)))]
+    acts, depth = [], 0
+    for _ in range(r.choice((5, 60))):
+        act = r.choices(("push", "pop", "play", "step"), (4, 3 if depth else 0, 3, 1))[0]
+        depth += {"push": 1, "pop": -1}.get(act, 0)
+        acts.append([act, r.choice(names) + r.choice(("", " 1", "#22", " 3")), r.choice((None, "mine"))] if act == "push" else [act])
+    return acts + [["play"]] + [["pop"]] * depth
+
+
+def phases_of(threads):
+    """In which phase each play is, and how many are below each path of ranges, by the text of the guide."""
+    known, counts, paths = [], Counter(), Counter()
+    for acts in threads:
+        open_ranges = []
+        for act, *name in acts:
+            if act == "push":
+                open_ranges.append(name[0])
+            elif act == "pop":
+                open_ranges.pop()
+            elif act == "play":
+                paths["/".join(open_ranges)] += 1
+                inner = [name.rstrip("0123456789 #") for name in reversed(open_ranges)]
+                if inner and inner[0] not in known and len(known) < MOST_PHASES:
+                    known.append(inner[0])
+                counts[next((name for name in inner if name in known), "(other)" if inner else "(none)")] += 1
+    return counts, paths
+
+
+def differences_of_phases(program, script, once, folder, seed):
+    """Run a program with drawn ranges for totals and for a recording; return how phases differ from the plan, and the plan from `report`."""
+    r, found = random.Random(seed), []
+    threads = [drawn_ranges(r), drawn_ranges(r)]
+    (folder / "acts").write_text(json.dumps(threads))
+    counts, paths = phases_of(threads)
+    command = [sys.executable, "-c", ANNOTATED, script, folder / "acts"]
+    environment = fake_environment(program, PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])))
+    for options in (["--aggregate", "-o", folder / "totals"], ["--quiet", "--sample", "0", "-o", folder / "ranges.gpuprof"]):
+        done = subprocess.run(list(map(str, [program.path, "record", *options, "--", *command])), env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    (file,) = (folder / "totals").glob("*.totals")
+    (of,) = json.loads(file.read_text())["ranks"]
+    got, time_of_phases, kernels = Counter(), 0, 0
+    for each in of["kernels"]:
+        kernels += each["total_ns"]
+        for phase, count, ns in each["phases"]:
+            got[of["phases"][phase]] += count
+            time_of_phases += ns
+    if got != Counter({phase: count * once for phase, count in counts.items()}):
+        found.append(f"kernels by phase: {dict(got)}, not {dict(counts)} times {once}")
+    if time_of_phases != kernels:
+        found.append(f"{time_of_phases} ns in phases, {kernels} ns in kernels")
+    if of["steps"]["count"] != (steps := sum(acts.count(["step"]) for acts in threads)):
+        found.append(f"{of['steps']['count']} steps, not {steps}")
+    by_path = {row["path"]: row["kernels"] for row in program.report(folder / "ranges.gpuprof", "ranges")["ranges"].rows}
+    for path, kernels in by_path.items():
+        own = kernels - sum(below for other, below in by_path.items() if other.startswith(path + "/") and "/" not in other[len(path) + 1:])
+        if own != paths[path] * once:
+            found.append(f"{own} kernels in {path} by the report, not {paths[path]} times {once}")
+    return found
+
+
 def moved(records):
     """Records with their times in the past of any clock."""
     first = min(x["start"] for x in records if x.get("start"))
@@ -224,7 +313,10 @@ def main():
     program, wrong, idle = Program(arguments.binary), 0, Counter()
     for number in range(arguments.jobs):
         with tempfile.TemporaryDirectory() as folder:
-            for line in differences(program, drawn_job(seed + number), Path(folder), demangled, idle):
+            (Path(folder) / "phases").mkdir()
+            script = quick_script(Path(folder) / "phases")
+            for line in [*differences(program, drawn_job(seed + number), Path(folder), demangled, idle),
+                         *differences_of_phases(program, script, len(kernels_in(lines())), Path(folder) / "phases", seed + number)]:
                 wrong += 1
                 print(f"seed {seed + number}: {line}")
     for (coarse, fine), ns in idle.most_common():

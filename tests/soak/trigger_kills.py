@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills around triggered windows, and checks what is left: tests/soak/trigger_kills.py BINARY [--count 2000] [--seed 1] [--jobs 2]
 
-Each round starts a job in standby on the fake CUPTI, triggers a window of a random length, and sends SIGKILL at a random moment
+Each round starts a job in standby on the fake CUPTI, triggers a window of a random length or a capture of the last seconds, and sends SIGKILL at a random moment
 around it to the rank, to `record`, or to `trigger`. The capture, or the parts that remain, must be readable. If the rank or `record`
 lives, it must end with status 0. Prints a table by victim. tests/python/record/test_record_trigger.py does one of each.
 """
@@ -48,15 +48,18 @@ def one_round(program, script, seed):
     chance = random.Random(seed)
     victim = chance.choice(["rank", "recorder", "trigger"])
     length, moment = chance.uniform(0.05, 0.8), chance.uniform(0, LEAD_S + 1.5)
+    past = chance.random() < 0.5  # the window is over when it is requested
+    mode = ["--standby", "--keep-last", "60"] if past else ["--standby"]
+    window = ["--last", "10"] if past else ["--seconds", str(length), "--at", f"+{LEAD_S}s"]
     with tempfile.TemporaryDirectory() as folder:
         run, pid_file = Path(folder) / "run", Path(folder) / "pid"
-        command = [program.path, "record", "--standby", "-o", run, "--sample", "0", "--", sys.executable, "-c", JOB, script, pid_file, STARTED_S + LEAD_S + 4]
+        command = [program.path, "record", *mode, "-o", run, "--sample", "0", "--", sys.executable, "-c", JOB, script, pid_file, STARTED_S + LEAD_S + 4]
         recorder = subprocess.Popen(list(map(str, command)), env=fake_environment(program), stderr=subprocess.DEVNULL)
         while not pid_file.exists() or not pid_file.read_text():
             time.sleep(0.02)
         rank = int(pid_file.read_text())
         time.sleep(STARTED_S)
-        trigger = subprocess.Popen([program.path, "trigger", run, "--seconds", str(length), "--at", f"+{LEAD_S}s", "--wait", "60"],
+        trigger = subprocess.Popen([program.path, "trigger", run, *window, "--wait", "60"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(moment)
         try:
@@ -76,8 +79,10 @@ def one_round(program, script, seed):
             return victim, f"BAD: status {status}"
         if victim == "recorder" and Path(f"/proc/{rank}").exists():
             return victim, "BAD: the rank hangs"
-        if not victim.startswith("recorder") and list(run.glob("*.parts-*")):
+        failed = past and status != 0  # then the last parts are kept
+        if not victim.startswith("recorder") and not failed and list(run.glob("*.parts-*")):
             return victim, "BAD: parts were left"
+        victim += ", the past" * past
         return victim, "capture" if list(run.glob("t*/*.gpuprof")) else "parts" if files else "before the window"
 
 

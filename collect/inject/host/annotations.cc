@@ -13,13 +13,8 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr std::uint64_t kWanted = std::uint64_t{1} << 62;
-
 // A trailing number, as in "ProfilerStep#7", is ignored.
 bool is_iteration(std::string_view text) noexcept {
-    // Most texts are none, and in standby every one is looked at.
-    if (text.empty() || (text[0] != 's' && text[0] != 'S' && text[0] != 'i' && text[0] != 'I' && text[0] != 'P'))
-        return false;
     while (!text.empty() && (is_digit(text.back()) || text.back() == ' ' || text.back() == '#')) text.remove_suffix(1);
     return text == "step" || text == "Step" || text == "iteration" || text == "Iteration" || text == "ProfilerStep";
 }
@@ -30,6 +25,8 @@ AnnotationName::AnnotationName(std::string_view wanted, bool iterations) noexcep
     std::size_t at = wanted.rfind('@');
     name_ = wanted.substr(0, at);
     if (at != std::string_view::npos) domain_ = wanted.substr(at + 1);
+    for (char first : name_.empty() ? std::string_view("sSiIP") : name_.substr(0, 1))
+        letters_.match[static_cast<unsigned char>(first)] = true;
 }
 
 bool AnnotationName::is_wanted(std::string_view text) const noexcept {
@@ -51,7 +48,8 @@ bool AnnotationName::matches(std::string_view text, std::uint64_t domain, std::u
 
 const AnnotationName& annotation_name() noexcept {
     static const AnnotationName name(settings().annotation, settings().range == CaptureRange::iterations ||
-                                                                settings().keep_slow > 0 || settings().standby);
+                                                                settings().keep_slow > 0 || settings().standby ||
+                                                                settings().aggregate);
     return name;
 }
 
@@ -69,6 +67,7 @@ std::atomic<std::uint64_t> window_ranges[kWindowRanges];
 bool replace(std::uint64_t from, std::uint64_t to) noexcept {
     for (auto& each : window_ranges) {
         std::uint64_t expected = from;
+        if (each.load(std::memory_order_relaxed) != from) continue;
         if (each.compare_exchange_strong(expected, to, std::memory_order_relaxed)) return true;
     }
     return false;
@@ -154,6 +153,8 @@ int push_range(std::uint64_t domain, const Annotation& what) noexcept {
 }
 
 int pop_range(std::uint64_t domain) noexcept {
+    if (EventRing* own = EventRing::own(); own != nullptr && unseen.load(std::memory_order_relaxed) != nullptr)
+        if (own->depth > 0 && own->depth - 1 != own->window_depth) return --own->depth;
     EventRing* to = ring();
     if (to == nullptr) return 0;
     Window& now = window();

@@ -3,6 +3,7 @@
 // may open or close the window (window.h); the one that opens it is the first to be recorded.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -22,9 +23,16 @@ public:
     std::uint64_t text_handle(std::uint64_t number, std::string_view text) const noexcept;
     // `registered` is the handle of a text; 0: `text` is the text.
     bool matches(std::string_view text, std::uint64_t domain, std::uint64_t registered) const noexcept;
+    // What is in `unseen` while nothing is recorded.
+    struct FirstLetters {
+        bool match[256];
+    };
+    const FirstLetters& first_letters() const noexcept { return letters_; }
+    static constexpr std::uint64_t kWanted = std::uint64_t{1} << 62;  // in handles
 
 private:
     bool is_wanted(std::string_view text) const noexcept;
+    FirstLetters letters_ = {};
 
     std::string_view name_, domain_;
     bool iterations_;
@@ -32,6 +40,18 @@ private:
 
 // By the settings.
 const AnnotationName& annotation_name() noexcept;
+
+// In standby, while no window is open, an annotation that cannot be a step only changes the depth of its thread. That is seen by its
+// first letter, before its text is measured or copied. Null: every annotation is looked at.
+inline constinit std::atomic<const AnnotationName::FirstLetters*> unseen{nullptr};
+
+inline bool is_unseen(unsigned char first) noexcept {
+    const AnnotationName::FirstLetters* letters = unseen.load(std::memory_order_relaxed);
+    return letters != nullptr && !letters->match[first];
+}
+inline bool is_unseen(std::uint64_t registered) noexcept {
+    return unseen.load(std::memory_order_relaxed) != nullptr && (registered & AnnotationName::kWanted) == 0;
+}
 
 struct Annotation {
     std::string_view text;

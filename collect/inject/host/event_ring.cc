@@ -14,9 +14,10 @@ namespace {
 std::atomic<EventRing*> rings{nullptr};
 std::atomic<std::size_t> ring_count{0};
 std::atomic<std::uint64_t> without_ring{0};
-thread_local EventRing* own_ring __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
+
+thread_local constinit EventRing* EventRing::own_ = nullptr;
 
 EventRing* EventRing::first() noexcept { return rings.load(std::memory_order_acquire); }
 
@@ -26,16 +27,16 @@ std::uint64_t EventRing::dropped_without_ring() noexcept { return without_ring.l
 void EventRing::forget_all() noexcept {
     rings.store(nullptr, std::memory_order_relaxed);
     ring_count.store(0, std::memory_order_relaxed);
-    own_ring = nullptr;
+    own_ = nullptr;
 }
 
 EventRing* EventRing::of_this_thread() noexcept {
-    if (own_ring != nullptr) return own_ring;
+    if (own_ != nullptr) return own_;
     auto self = static_cast<pid_t>(syscall(SYS_gettid));
-    own_ring = claim(self);
-    if (own_ring == nullptr) own_ring = map(self);
-    if (own_ring == nullptr) without_ring.fetch_add(1, std::memory_order_relaxed);
-    return own_ring;
+    own_ = claim(self);
+    if (own_ == nullptr) own_ = map(self);
+    if (own_ == nullptr) without_ring.fetch_add(1, std::memory_order_relaxed);
+    return own_;
 }
 
 EventRing* EventRing::map(pid_t thread) noexcept {

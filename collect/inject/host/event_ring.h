@@ -26,6 +26,8 @@ public:
 
     // The calling thread's ring; null if out of memory or if there are too many, which is counted.
     static EventRing* of_this_thread() noexcept;
+    // Null if it has none yet.
+    static EventRing* own() noexcept { return own_; }
     // All rings, newest first, and their number.
     static EventRing* first() noexcept;
     static std::size_t count() noexcept;
@@ -65,6 +67,7 @@ public:
     LaunchReader* launches = nullptr;  // reads stacks (launch_stacks.h); of the next owner, too
 
 private:
+    static thread_local constinit EventRing* own_ __attribute__((tls_model("initial-exec")));
     static EventRing* map(pid_t thread) noexcept;
     static EventRing* claim(pid_t thread) noexcept;
     char* place_for(std::size_t size) noexcept;

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cwchar>
+#include <type_traits>
 
 #include "collect/inject/collector.h"
 #include "collect/inject/host/annotations.h"
+#include "collect/inject/host/event_ring.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -161,9 +163,24 @@ private:
 std::uint64_t number(const void* handle) noexcept { return reinterpret_cast<std::uint64_t>(handle); }
 void* handle(std::uint64_t number) noexcept { return reinterpret_cast<void*>(number); }
 
+// Whether nobody looks at it (annotations.h).
+template <class Char>
+bool is_unseen(const Char* text) noexcept {
+    if (text == nullptr) return false;
+    std::make_unsigned_t<Char> first = static_cast<std::make_unsigned_t<Char>>(*text);
+    return first < 128 && inject::is_unseen(static_cast<unsigned char>(first));
+}
+bool is_unseen(const EventAttributes* e) noexcept {
+    constexpr std::size_t kWithMessage = offsetof(EventAttributes, message) + sizeof(EventAttributes::message);
+    if (e == nullptr || e->size < kWithMessage) return false;
+    if (e->message_type == kRegistered) return inject::is_unseen(number(e->message.registered));
+    return e->message_type == kAscii && is_unseen(e->message.ascii);
+}
+
 // The functions of the tables, for narrow and wide texts.
 template <class Char>
 void mark_text(const Char* text) noexcept {
+    if (is_unseen(text)) return;
     NvtxText copy(text);
     mark(0, {.text = copy.view()});
 }
@@ -174,6 +191,7 @@ std::uint64_t start_text(const Char* text) noexcept {
 }
 template <class Char>
 int push_text(const Char* text) noexcept {
+    if (EventRing* own = EventRing::own(); own != nullptr && is_unseen(text)) return own->depth++;
     NvtxText copy(text);
     return push_range(0, {.text = copy.view()});
 }
@@ -203,17 +221,25 @@ void name_stream_text(void* stream, const Char* text) noexcept {
     if (stream_id(stream, id)) name_stream(id, NvtxText(text).view());
 }
 
-void mark_ex(const EventAttributes* e) noexcept { mark(0, *Event(e)); }
+void mark_event(std::uint64_t domain, const EventAttributes* e) noexcept {
+    if (!is_unseen(e)) mark(domain, *Event(e));
+}
+int push_event(std::uint64_t domain, const EventAttributes* e) noexcept {
+    if (EventRing* own = EventRing::own(); own != nullptr && is_unseen(e)) return own->depth++;
+    return push_range(domain, *Event(e));
+}
+
+void mark_ex(const EventAttributes* e) noexcept { mark_event(0, e); }
 std::uint64_t start_ex(const EventAttributes* e) noexcept { return start_range(0, *Event(e)); }
 void range_end(std::uint64_t range) noexcept { end_range(0, range); }
-int push_ex(const EventAttributes* e) noexcept { return push_range(0, *Event(e)); }
+int push_ex(const EventAttributes* e) noexcept { return push_event(0, e); }
 int range_pop() noexcept { return pop_range(0); }
-void domain_mark(void* domain, const EventAttributes* e) noexcept { mark(number(domain), *Event(e)); }
+void domain_mark(void* domain, const EventAttributes* e) noexcept { mark_event(number(domain), e); }
 std::uint64_t domain_start(void* domain, const EventAttributes* e) noexcept {
     return start_range(number(domain), *Event(e));
 }
 void domain_end(void* domain, std::uint64_t range) noexcept { end_range(number(domain), range); }
-int domain_push(void* domain, const EventAttributes* e) noexcept { return push_range(number(domain), *Event(e)); }
+int domain_push(void* domain, const EventAttributes* e) noexcept { return push_event(number(domain), e); }
 int domain_pop(void* domain) noexcept { return pop_range(number(domain)); }
 
 // Sets entry `id` of a table to `function`, if the client's table has that entry.

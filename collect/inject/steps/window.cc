@@ -73,6 +73,7 @@ bool Window::started_elsewhere() const noexcept {
 // Aligns the window with the reasons to be open.
 void Window::open_or_close() noexcept {
     pthread_mutex_lock(&lock_);
+    if (standby_) unseen.store(nullptr, std::memory_order_relaxed);
     bool wanted = reasons_.load(std::memory_order_relaxed) > 0 || elsewhere_.load(std::memory_order_relaxed) ||
                   planned_.load(std::memory_order_relaxed);
     bool should = wanted && !delayed_.load(std::memory_order_relaxed) && !over_.load(std::memory_order_relaxed);
@@ -88,6 +89,7 @@ void Window::open_or_close() noexcept {
         open_.store(should, std::memory_order_release);
         if (switch_ != nullptr) switch_(should);
     }
+    if (standby_ && !should) unseen.store(&annotation_name().first_letters(), std::memory_order_relaxed);
     pthread_mutex_unlock(&lock_);
 }
 

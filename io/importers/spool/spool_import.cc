@@ -21,10 +21,7 @@ std::string_view text_of(ByteCursor& cursor) { return cursor.take(cursor.u32());
 // The facts of a spool_process chunk.
 std::map<std::string_view, std::string_view> facts_in(std::string_view payload) {
     std::map<std::string_view, std::string_view> facts;
-    for (ByteCursor cursor(payload); cursor.left() > 0 && cursor.ok();) {
-        std::string_view key = text_of(cursor), value = text_of(cursor);
-        if (cursor.ok()) facts[key] = value;
-    }
+    each_pair(payload, [&](std::string_view key, std::string_view value) { facts[key] = value; });
     return facts;
 }
 
@@ -86,6 +83,7 @@ bool SpoolDecoder::is_continued_by(std::string_view process) const {
 // If parts in between are gone, what was open then ended at an unknown time.
 void SpoolDecoder::continue_with(std::uint64_t part) {
     if (part != part_ + 1) annotations_.interrupt(last_time_);
+    if (part > part_ + 1) missing_parts_ += part - part_ - 1;
     part_ = part;
 }
 
@@ -201,15 +199,11 @@ void SpoolDecoder::add_threads() {
 }
 
 bool SpoolDecoder::take_facts(std::string_view payload) {
-    ByteCursor cursor(payload);
-    while (cursor.left() > 0 && cursor.ok()) {
-        std::string_view key = text_of(cursor), value = text_of(cursor);
-        if (!cursor.ok()) break;
+    return each_pair(payload, [&](std::string_view key, std::string_view value) {
         facts_[std::string(key)] = value;
         if (key == meta_key::kRecorderThread)
             recorder_thread_ = static_cast<std::uint32_t>(std::strtoul(std::string(value).c_str(), nullptr, 10));
-    }
-    return cursor.ok();
+    });
 }
 
 // Facts of the recording become facts of the trace; those of several processes are listed together.
@@ -253,15 +247,27 @@ bool SpoolDecoder::take_lost(std::string_view payload) {
     while (cursor.left() > 0 && cursor.ok()) {
         auto reason = static_cast<spool::Lost>(cursor.u8());
         std::uint64_t count = cursor.u64();
-        if (cursor.ok()) lost_[reason] = count;
+        if (!cursor.ok()) break;
+        lost_[reason] = count;
+        lost_before_.try_emplace(reason, count);
     }
     return cursor.ok();
+}
+
+// A capture of the last minutes of a process has the losses of these, and of parts that were deleted between them.
+void SpoolDecoder::forget_losses_before() {
+    for (auto& [reason, count] : lost_) count -= std::min(count, lost_before_[reason]);
+    if (missing_parts_ > 0)
+        batch_.lose(Loss::recorder_loss,
+                    fmt::format("{}: parts of process {} that nobody took in time", file_, process_), missing_parts_);
 }
 
 void SpoolDecoder::finish() {
     TimeNs last = last_time_;
     if (auto closed = facts_.find(meta_key::kWindowClosedAt); closed != facts_.end())
         last = std::min<TimeNs>(last, std::strtoll(closed->second.c_str(), nullptr, 10));
+    only_windows_ = !first_part_.empty() && !windows_.empty();  // one that was chosen afterwards (record --keep-last)
+    if (only_windows_) forget_losses_before();
     keep_only_steps();
     annotations_.finish(last, [this](std::uint32_t thread) { return thread_key(thread); });
     NativeNames names(code_, boot_id_, last_time_);

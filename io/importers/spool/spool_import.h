@@ -69,6 +69,7 @@ private:
     bool in_window(TimeNs start, DurNs dur) const;
     void leave_out_what_is_outside();
     void keep_only_steps();
+    void forget_losses_before();
     void count_left_out();
     void name_allocator(Row event, std::uint32_t correlation);
     void resolve_external();
@@ -108,7 +109,8 @@ private:
     SpoolGraphNodes graph_nodes_;
     std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation
     SpoolRows first_;                                           // of this process
-    std::map<spool::Lost, std::uint64_t> lost_;
+    std::map<spool::Lost, std::uint64_t> lost_, lost_before_;   // so far; as the first part says
+    std::uint64_t missing_parts_ = 0;
 };
 
 }  // namespace gpuprof::importers

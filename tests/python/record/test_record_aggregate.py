@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from simulate.judge_totals import demangled, differences, drawn_job, moved
+from simulate.judge_totals import demangled, differences, differences_of_phases, drawn_job, moved
 from nightly import NIGHTLY
 from patience import HANGS_S
 from played import PLAY, fake_environment, record_played
@@ -50,6 +50,12 @@ def test_totals_of_recorded_programs_are_those_of_their_recording(program, tmp_p
     names = sorted({record["name"] for record in kernels_in(records)})
     shown = subprocess.run(["c++filt", *names], capture_output=True, text=True, check=True).stdout.splitlines()
     assert differences(program, records, tmp_path, lambda name: dict(zip(names, shown, strict=True)).get(name, name)) == []
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_phases_of_drawn_programs_are_those_of_their_ranges(program, script, once, tmp_path, seed):
+    pytest.importorskip("nvtx")
+    assert differences_of_phases(program, script, once, tmp_path, seed) == []
 
 
 class Job:
@@ -126,9 +132,10 @@ def test_a_killed_recorder_leaves_its_last_totals_and_the_parts(program, script,
     job = Job(program, script, tmp_path / "job", tmp_path / "totals")
     job.wait_for(lambda: job.counted() > 0)
     job.launcher.send_signal(signal.SIGKILL)
-    job.launcher.wait()  # not for the end of its standard error, which the job holds as well
+    job.launcher.wait()
     before = count(totals(tmp_path / "totals"))
     (job.folder / "end").touch()
+    job.launcher.communicate()  # the job has its streams
     (parts,) = (tmp_path / "totals").glob("*.parts-*")
     done = program.run("record", "--merge", parts, "--aggregate", "-o", tmp_path / "totals")
     assert done.status == 0, done.errors
@@ -160,7 +167,7 @@ def test_names_do_not_make_it_grow(program, tmp_path):
 @pytest.mark.parametrize("options, sentence", [
     ([], "--aggregate needs -o DIR"),
     (["-o", "x", "--standby"], "exclude each other"),
-    (["-o", "x", "--keep-last", "5"], "--aggregate and --keep-last exclude each other"),
+    (["-o", "x", "--keep-slow", "5"], "--aggregate and --keep-slow exclude each other"),
     (["-o", "x", "--sample", "1"], "--aggregate and --sample exclude each other"),
     (["-o", "x", "--launch-stacks"], "--aggregate and --launch-stacks exclude each other"),
 ])

@@ -47,7 +47,7 @@ print("sockets", sum(os.readlink(f"/proc/self/fd/{fd}").startswith("socket") for
 class Job:
     """Some launchers in standby, one per rank, that share a folder."""
 
-    def __init__(self, program, script, folder, ranks=1, options=("--sample", "0")):
+    def __init__(self, program, script, folder, ranks=1, mode="--standby", options=("--sample", "0")):
         self.program, self.run, self.log = program, folder / "run", folder / "log"
         self.asked_s = 0.0  # the longest that the program took to answer here
         self.log.mkdir()
@@ -56,7 +56,7 @@ class Job:
         for rank in range(ranks):
             place = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)} if ranks > 1 else {}
             environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"), **place)
-            command = [program.path, "record", "--standby", "-o", self.run, *options, "--", sys.executable, "-c", JOB, script, self.log]
+            command = [program.path, "record", mode, "-o", self.run, *options, "--", sys.executable, "-c", JOB, script, self.log]
             self.launchers.append(subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                                    text=True))
         self.wait_for(lambda: len(list(self.log.glob("ready-*"))) == ranks and len(self.waiting()) >= ranks)
@@ -190,6 +190,87 @@ def test_only_the_ranks_that_are_named(program, start, once):
     job.end()
     for process in processes:
         check_window(program, job, process, once)
+
+
+# What has been recorded all the time, with or without totals.
+LAST = [("--standby", ("--sample", "0", "--keep-last", "600")), ("--aggregate", ("--keep-last", "600"))]
+
+
+@pytest.mark.parametrize(("mode", "options"), LAST, ids=["standby", "aggregate"])
+def test_the_last_seconds_become_captures_of_their_ranks(program, start, once, mode, options):
+    """Twice, of times that overlap; and of a time to come, which is as without --keep-last. Each has what its window has, and says which."""
+    job = start(ranks=2, mode=mode, options=options)
+    job.wait_for(lambda: all(len(job.times(path.name.partition("-")[2])) > 200 for path in job.log.glob("turns-*")))
+    captures = [job.record("--last", 1), job.record("--last", 3), job.record(*job.window(0.3))]
+    assert "counts no steps" in job.trigger("--steps", "3", code=2)
+    assert "excludes --seconds" in job.trigger("--last", "3", "--seconds", "3", code=2)
+    job.end()
+    for seconds, processes in zip((1, 3, None), captures, strict=True):
+        assert [(process["rank"], process["state"]) for process in processes] == [(0, "recorded"), (1, "recorded")]
+        for process in processes:
+            check_window(program, job, process, once)
+            if seconds:
+                assert process["late_ns"] == 0 and process["closed_ns"] - process["opened_ns"] == seconds * 10**9
+            meta = {row["key"]: row["value"] for row in program.stored(process["file"], "meta")}
+            assert int(meta["trigger_opened_ns"]) == process["opened_ns"] and int(meta["window_closed_at"]) == process["closed_ns"]
+            assert all(process["opened_ns"] <= int(row["start"]) + int(row["dur"]) and int(row["start"]) <= process["closed_ns"]
+                       for row in program.stored(process["file"], "api_call"))
+    if mode == "--aggregate":  # the totals have everything, whatever was captured
+        counted = [json.loads(file.read_text()) for file in job.run.glob("*.totals")]
+        played = sum(len(path.read_text().splitlines()) for path in job.log.glob("turns-*"))
+        assert sum(each["count"] for totals in counted for of in totals["ranks"] for each in of["kernels"]) == played * once
+        assert all(of["lost"] == {} for totals in counted for of in totals["ranks"])
+    assert not list(job.run.glob("*.parts-*"))
+
+
+def test_a_capture_of_the_past_says_what_it_lacks(program, start, once):
+    """The parts are limited, so they have less than was asked for; and one that nobody took is a loss."""
+    most = 6 << 20
+    job = start(options=("--sample", "0", "--keep-last", "600", "--max-size", f"{most}B"))
+    (folder,) = job.run.glob("*.parts-*")
+
+    def kept():
+        return sorted(folder.glob("*.kept.gpuprof"))
+
+    job.wait_for(kept)
+    first = kept()[0]
+    job.wait_for(lambda: not first.exists())
+    (process,) = job.record("--last", 500)
+    assert process["state"] == "recorded" and process["late_ns"] > 0
+    check_window(program, job, process, once)
+    job.wait_for(lambda: len(kept()) >= 2)
+    kept()[-1].unlink()
+    before = len(kept())
+    (process,) = job.record("--last", 500)
+    assert [row["count"] for row in program.report(process["file"], "losses")["losses"].rows if row["severity"] == "data"] == [1] * (before > 0)
+    job.end()
+
+
+@pytest.mark.parametrize("victim", ["rank", "launcher"])
+def test_the_last_seconds_of_whoever_is_killed(program, start, victim, once):
+    job = start(options=("--sample", "0", "--keep-last", "300"))
+    (pid,) = [int(path.name.partition("-")[2]) for path in job.log.glob("turns-*")]
+    (launcher,) = job.launchers
+    job.wait_for(lambda: len(job.times(pid)) > 100)
+    job.trigger("--last", "300")
+    job.wait_for(lambda: any(process["trigger"] == 1 for process in job.waiting()))  # it is in progress, or done
+    if victim == "rank":
+        os.kill(pid, signal.SIGKILL)
+        _, said = launcher.communicate(timeout=HANGS_S)
+        assert "1 capture in" in said and "what was recorded last is kept" in said
+        (capture,) = (job.run / "t0001").glob("*.gpuprof")
+        assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) >= once
+    else:
+        launcher.kill()
+        (job.log / "end").touch()
+        launcher.communicate(timeout=HANGS_S)  # the rank has its streams
+    (parts,) = [path for path in job.run.glob("*.parts-*")]
+    merged = job.log / "merged.gpuprof"
+    done = subprocess.run([program.path, "record", "--quiet", "--merge", parts, "-o", merged], capture_output=True, text=True,
+                          timeout=HANGS_S, check=False)
+    assert done.returncode == 0, done.stderr
+    recorded = sum(row["count"] for row in program.report(merged, "kernels")["kernels"].rows)
+    assert recorded == len(job.times(pid)) * once if victim == "launcher" else recorded >= once
 
 
 def test_stop_and_busy(program, start, once):
@@ -371,10 +452,53 @@ def test_a_trainer_records_whole_steps_of_itself(program, script, tmp_path, once
     assert 4 * once <= sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) <= 6 * once
 
 
+# Annotates steps in the ways that there are, within ranges of other names, which nobody looks at in standby.
+ANNOTATED = """
+import nvtx
+asked, turn = gpu_profile.trigger(steps=4, at="+2s"), 0
+while not list(asked.folder.glob("*.gpuprof")):
+    outer = nvtx.start_range("batch")
+    with nvtx.annotate("batch"), nvtx.annotate("phase", domain="mine"):
+        if turn % 3 == 0:
+            with nvtx.annotate(f"iteration {turn}"):
+                with nvtx.annotate("Step 7"), nvtx.annotate("inner"): play(turn)
+        elif turn % 3 == 1:
+            begun = nvtx.start_range("ProfilerStep#3")
+            with nvtx.annotate("inner"): play(turn)
+            nvtx.end_range(begun)
+        else:
+            nvtx.mark("step")
+            with nvtx.annotate("inner"): play(turn)
+    nvtx.end_range(outer)
+    turn += 1
+"""
+
+
+def test_annotations_count_as_steps_in_standby(program, script, tmp_path, once):
+    pytest.importorskip("nvtx")
+    run_in_standby(program, script, tmp_path, ANNOTATED)
+    (capture,) = tmp_path.glob("run/t*/*.gpuprof")
+    meta = {row["key"]: row["value"] for row in program.stored(capture, "meta")}
+    first, last = int(meta["trigger_first_step"]), int(meta["trigger_last_step"])
+    assert last - first == 4 and first > 5  # those before the window were counted too
+    ranges = [row["name"] for row in program.stored(capture, "range")]
+    steps = sum(name.startswith(("iteration", "ProfilerStep", "step")) for name in ranges)
+    assert 5 <= steps <= 7 and 5 <= ranges.count("inner") <= 7
+    assert 5 * once <= sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) <= 7 * once
+
+
 def test_options_that_standby_excludes(program, tmp_path):
-    for options in (["--keep-last", "5"], ["--steps", "1:2"], ["--max-size", "1GiB"], ["--sample", "pm"]):
+    for options in (["--keep-slow", "5"], ["--steps", "1:2"], ["--max-size", "1GiB"], ["--sample", "pm"]):
         done = program.run("record", "--standby", "-o", tmp_path / "run", *options, "--", "true")
         assert done.status == 2 and b"exclude each other" in done.stderr
+
+
+def test_without_keep_last_there_is_no_past(program, start, tmp_path):
+    job = start()
+    assert "keeps nothing of the past; start it with --keep-last S" in job.trigger("--last", "5", code=2)
+    job.end()
+    done = program.run("record", "--standby", "-o", tmp_path / "more", "--keep-last", "601", "--", "true")
+    assert done.status == 2 and b"at most the last 600 s" in done.stderr
 
 
 def test_the_c_interface(program, start, tmp_path):

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +85,33 @@ struct Process {
         set(record, cupti::api::correlation, id);
         records += record;
     }
+    // A push with this name, or a pop.
+    void range(TimeNs time, std::string_view text, std::uint64_t domain = 0, std::uint32_t thread = 9) {
+        std::string payload;
+        put_u32(payload, thread);
+        spool::HostEvent event{};
+        event.op = text.empty() ? spool::HostEventOp::pop : spool::HostEventOp::push;
+        event.text_kind = text.empty() ? spool::TextKind::none : spool::TextKind::inline_text;
+        event.time = static_cast<std::uint64_t>(time);
+        event.domain = domain;
+        event.text = text.size();
+        std::string padded(text);
+        padded.resize((text.size() + 7) / 8 * 8);
+        event.bytes = static_cast<std::uint32_t>(sizeof event + padded.size());
+        payload.append(reinterpret_cast<const char*>(&event), sizeof event);
+        totals.take(chunk(ChunkKind::spool_nvtx, payload + padded));
+    }
+    // A kernel that was launched at `time`.
+    void launched(TimeNs time, std::uint32_t id) {
+        call(kLaunchId, time, 5, id);
+        kernel(time + 10, 100, id);
+    }
+    std::map<std::string, std::uint64_t> phases() const {
+        std::map<std::string, std::uint64_t> counts;
+        for (const KernelTotal& each : rank().kernels)
+            for (const PhaseTotal& of : each.phases) counts[rank().phases.at(of.phase)] += of.count;
+        return counts;
+    }
     void deliver() {
         std::string payload;
         put_u32(payload, 2);
@@ -132,6 +160,51 @@ TEST(ProcessTotals, a_gap_has_the_cause_of_the_launch_that_ends_it) {
     EXPECT_EQ(process.idle(Gap::host_late), 200);
     EXPECT_EQ(process.idle(Gap::host_waited), 300);
     EXPECT_EQ(process.idle(Gap::unknown), 70);
+}
+
+TEST(ProcessTotals, a_kernel_is_in_the_phase_of_its_launch) {
+    Process process;
+    process.launched(kStart, 1);
+    process.range(kStart + 1000, "forward 12");
+    process.launched(kStart + 2000, 2);
+    process.range(kStart + 3000, "layer", 4);
+    process.range(kStart + 3500, "forward", 0, 8);  // another thread
+    process.launched(kStart + 4000, 3);
+    process.range(kStart + 5000, "");  // of domain 0: "layer" stays open
+    process.launched(kStart + 6000, 4);
+    process.range(kStart + 7000, "", 4);
+    process.launched(kStart + 8000, 5);
+    process.kernel(kStart + 9000, 100, 99);  // its launch was not recorded
+    process.deliver();
+    process.totals.sweep(true);
+    using Counts = std::map<std::string, std::uint64_t>;
+    EXPECT_EQ(process.phases(), (Counts{{"(none)", 2}, {"forward", 1}, {"layer", 2}, {"(unknown)", 1}}));
+    EXPECT_EQ(encode(parse_job_totals(encode(process.job)).value()), encode(process.job));
+}
+
+TEST(ProcessTotals, phases_are_few_and_unknown_after_a_part_that_is_missing) {
+    Process process;
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        process.range(kStart + i * 1000, std::string("phase") + static_cast<char>('A' + i) + "x");
+        process.launched(kStart + i * 1000 + 500, i + 1);
+    }
+    for (int i = 0; i < 40; ++i) process.range(kStart + 50'000, "");
+    process.range(kStart + 51'000, "new");
+    process.launched(kStart + 51'500, 100);
+    process.deliver();
+    process.totals.sweep(false);
+    process.begin(2);  // part 1 is missing
+    process.launched(kStart + 52'000, 101);
+    process.range(kStart + 53'000, "phaseAx");
+    process.launched(kStart + 53'500, 102);
+    process.deliver();
+    process.totals.sweep(true);
+    std::map<std::string, std::uint64_t> phases = process.phases();
+    EXPECT_EQ(process.rank().phases.size(), 3U + RankTotals::kMostPhases);
+    EXPECT_EQ(phases["phaseAx"], 2U);
+    EXPECT_EQ(phases["phasePx"], 25U);  // the innermost phase around those that came too late
+    EXPECT_EQ(phases["(other)"], 1U);
+    EXPECT_EQ(phases["(unknown)"], 1U);
 }
 
 TEST(ProcessTotals, a_collective_is_exposed_while_no_other_kernel_runs) {
