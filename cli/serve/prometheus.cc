@@ -42,11 +42,6 @@ std::string help_escaped(std::string_view text) {
     return out;
 }
 
-std::string labels_of(const SampledDevice& device) {
-    return fmt::format("gpu=\"{}\",uuid=\"{}\",name=\"{}\"", device.device, label_escaped(device.uuid),
-                       label_escaped(device.name));
-}
-
 void add_health(std::string& page, const LiveState& state, TimeNs now, std::string_view version,
                 std::string_view problem) {
     Family(page, "gpu_profile_build_info", "gauge", "Constant 1; the version of gpu-profile.")
@@ -133,6 +128,11 @@ std::string open_metrics(std::string_view page) {
         out += '\n';
     }
     return out + "# EOF\n";
+}
+
+std::string labels_of(const SampledDevice& device) {
+    return fmt::format("gpu=\"{}\",uuid=\"{}\",name=\"{}\"", device.device, label_escaped(device.uuid),
+                       label_escaped(device.name));
 }
 
 ExportedMetric exported(const MetricSpec& spec) {

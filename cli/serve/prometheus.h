@@ -38,6 +38,9 @@ std::string metric_number(double value);
 // A page of the text format 0.0.4 in OpenMetrics 1.0.
 std::string open_metrics(std::string_view page);
 
+// gpu, uuid and name.
+std::string labels_of(const SampledDevice& device);
+
 // The content of a label's quoted value: backslash, quote and line feed escaped.
 std::string label_escaped(std::string_view text);
 
