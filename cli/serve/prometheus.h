@@ -47,4 +47,8 @@ std::string label_escaped(std::string_view text);
 // The whole page; `now` is CLOCK_REALTIME. `trouble`: why sampling ended, "" while it runs.
 std::string exposition(const LiveState& state, TimeNs now, std::string_view version, std::string_view problem);
 
+// The same values under the names and in the units of NVIDIA's dcgm-exporter, with its labels, as far as they mean the same.
+// Source: its etc/default-counters.csv and the field identifiers of DCGM.
+std::string dcgm_exposition(const LiveState& state, TimeNs now, std::string_view host);
+
 }  // namespace gpuprof::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "cli/serve/jobs.h"
 #include "cli/serve/prometheus.h"
 #include "core/base/clock.h"
+#include "core/base/host_name.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -30,7 +32,7 @@ struct ServeArguments {
     LiveOptions live;
     std::string prometheus;
     std::string jobs;  // a folder of snapshots; "": none
-    bool pods = false;
+    bool pods = false, dcgm_names = false;
     std::string host_root;
 };
 
@@ -40,6 +42,7 @@ struct Served {
     std::optional<Containers> containers = {};
     bool sampling = true;  // false: only jobs are served
     DurNs interval = 0;
+    std::optional<std::string> dcgm_host = {};  // its name, if DCGM's names are served
 };
 
 // Sampling runs, and at least one device responds.
@@ -75,6 +78,7 @@ std::string metrics(Served& served, std::string_view problem) {
     if (served.sampling)
         served.feed.look([&](const LiveState& state) {
             text = exposition(state, now, program_version(), problem);
+            if (served.dcgm_host) text += dcgm_exposition(state, now, *served.dcgm_host);
             if (served.containers) processes = newest_processes(state, now);
         });
     if (served.containers)
@@ -99,7 +103,7 @@ HttpReply page(Served& served, const HttpRequest& request) {
         return reply;
     }
     if (path == "/debug/pprof/gpu" && served.jobs) return profile(*served.jobs, request.query);
-    if (path == "/healthz") {
+    if (path == "/healthz" || path == "/health") {
         if (served.jobs && !served.jobs->problem().empty()) return rejected(503, served.jobs->problem());
         if (healthy(feed) || !served.sampling) return {.body = "ok\n"};
         return {.status = 503, .body = problem.empty() ? "no device responds\n" : problem + '\n'};
@@ -142,6 +146,8 @@ Result<ExitCode> serve(const ServeArguments& arguments) {
     if (!endpoint.ok()) return endpoint.error();
     Served served{.feed = LiveFeed(arguments.live)};
     served.interval = static_cast<DurNs>(arguments.live.interval_s * 1e9);
+    const char* node = getenv("NODE_NAME");  // as dcgm-exporter: a pod has another host name
+    if (arguments.dcgm_names) served.dcgm_host = node == nullptr ? host_name() : node;
     if (arguments.pods) served.containers.emplace(arguments.host_root);
     Status sampling = served.feed.start();
     if (!arguments.jobs.empty()) {
@@ -172,6 +178,8 @@ std::function<Result<ExitCode>()> declare_serve(CommandLine& line) {
     line.option("--jobs", arguments->jobs,
                 "Also serve the totals that record --aggregate writes into this folder, and pprof profiles of them.")
         .value("DIR");
+    line.flag("--dcgm-names", arguments->dcgm_names,
+              "Also serve the metrics under the names, units and labels of NVIDIA's dcgm-exporter.");
     line.flag(
         "--pods", arguments->pods,
         "Also serve memory and utilization of the processes of each container and pod, and name the pods of jobs.");
