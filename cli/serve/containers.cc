@@ -66,6 +66,8 @@ std::string container_id_in(std::string_view segment) {
 Place place_in(std::string_view path, bool whole) {
     Place place;
     if (!whole && !path.starts_with("/..")) return {.known = Place::Known::hidden};  // the reader's own group
+    constexpr std::string_view kDeleted = " (deleted)";  // the kernel's word for a group without a folder
+    if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
     bool named = whole;
     while (!path.empty()) {
         std::string_view segment = next(path, "/:");  // containerd also joins both by colons
@@ -191,7 +193,7 @@ void PodNames::read(const std::vector<Place>& places) {
         ids.insert(place.container_id);
     }
     pods_.clear();
-    containers_.clear();
+    std::erase_if(containers_, [&ids](const auto& each) { return !ids.contains(each.first); });
     ignored_ = 0;
     std::map<std::string, std::string> folders;  // of pods, by UID
     bool all = each_entry(logs_ + "/pods", kMostEntries, true, true, [&](std::string_view name) {
@@ -206,11 +208,18 @@ void PodNames::read(const std::vector<Place>& places) {
             folders[std::string(uid)] = name;
         }
     });
-    for (const auto& [uid, folder] : folders) {
+    // The folder of a container is made before it starts. While a pod has one folder, the container that runs has its name;
+    // another may be added later.
+    for (const Place& place : places) {
+        auto folder = folders.find(place.pod_uid);
+        if (folder == folders.end() || place.container_id.empty()) continue;
         std::set<std::string> names;
-        all &= each_entry(logs_ + "/pods/" + folder, kMostContainersOfPod, false, true,
+        all &= each_entry(logs_ + "/pods/" + folder->second, kMostContainersOfPod, false, true,
                           [&](std::string_view name) { names.emplace(name); });
-        if (names.size() == 1 && possible_name(*names.begin())) pods_[uid].container = *names.begin();
+        if (names.size() != 1 || !possible_name(*names.begin())) continue;
+        PodName name = pods_[place.pod_uid];
+        name.container = *names.begin();
+        containers_.try_emplace(place.container_id, std::move(name));
     }
     all &= each_entry(logs_ + "/containers", kMostEntries, true, false, [&](std::string_view name) {
         constexpr std::string_view kLog = ".log";
@@ -290,7 +299,8 @@ Containers::Found Containers::find(const ProcessReading& process, const View& vi
     cpu::ProcFiles files(proc_);
     auto pid = static_cast<pid_t>(process.driver_pid);
     std::optional<cpu::ProcStat> first = files.stat(pid);
-    if (!first) return {.unknown = "gone"};
+    // The groups of an exited thread are those of the kernel; others of its process may still run.
+    if (!first || first->state == 'Z' || first->state == 'X') return {.unknown = "gone"};
     std::int64_t ticks = first->start_ticks;
     TimeNs started = cpu::machine_start_ns() + ticks * cpu::ns_per_tick();
     if (started > process.time) return {.unknown = "reused"};

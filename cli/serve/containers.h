@@ -53,7 +53,7 @@ private:
     void read(const std::vector<Place>& places);
 
     std::string logs_;
-    std::map<std::string, PodName> pods_, containers_;  // by UID, by id
+    std::map<std::string, PodName> pods_, containers_;  // by UID, without a container; by id
     TimeNs read_at_ = 0;
     std::size_t ignored_ = 0;
     bool too_many_ = false;

@@ -29,9 +29,9 @@ class Host:
     def file(self, pid):
         return self.root / "proc" / str(pid)
 
-    def process(self, pid, *groups, name="py) thon", parent=1, started=0):
+    def process(self, pid, *groups, name="py) thon", parent=1, started=0, state="S"):
         self.file(pid).mkdir(parents=True)
-        (self.file(pid) / "stat").write_text(f"{pid} ({name}) S {parent} 1 1" + " 0" * 15 + f" {started} 0 0" + " 0" * 28 + "\n")
+        (self.file(pid) / "stat").write_text(f"{pid} ({name}) {state} {parent} 1 1" + " 0" * 15 + f" {started} 0 0" + " 0" * 28 + "\n")
         (self.file(pid) / "cgroup").write_text("".join(f"0::{group}\n" for group in groups))
 
     def pod(self, space, pod, uid, *containers):
@@ -107,9 +107,23 @@ def test_another_process_by_the_same_number_gets_nothing(program, tmp_path):
     host.process(101, group(UID, TRAIN), started=later)
     host.process(103, "/a/../..", group(UID, TRAIN), group(UID, SIDE))
     host.process(104, group(UID, TRAIN))
-    found = scrape(program, tmp_path, "process 0 101 100 30\nprocess 0 102 50 20\nprocess 0 103 7 0\nprocess 0 104 5 0\n")
-    assert found["unattributed_processes"] == {"gpu=0 reason=reused": 1, "gpu=0 reason=gone": 1, "gpu=0 reason=ambiguous": 1}
+    host.process(105, "/", state="Z")
+    found = scrape(program, tmp_path, "process 0 101 100 30\nprocess 0 102 50 20\nprocess 0 103 7 0\nprocess 0 104 5 0\nprocess 0 105 3 0\n")
+    assert found["unattributed_processes"] == {"gpu=0 reason=reused": 1, "gpu=0 reason=gone": 2, "gpu=0 reason=ambiguous": 1}
     assert found["process_mem_used_bytes"] == {f"gpu=0 pod_uid={UID} container_id={TRAIN}": 5 * MIB}
+
+
+def test_a_container_that_is_added_later_is_not_the_first_one(program, tmp_path):
+    host = Host(tmp_path / "host")
+    host.process(101, group(UID, TRAIN))
+    host.pod("team", "train", UID, "main")
+    pod, script = f"gpu=0 namespace=team pod=train pod_uid={UID}", "process 0 101 100 30\nprocess 0 102 50 20\n"
+    with serve(program, "--pods", "--host-root", host.root, environment=fake_driver(program, tmp_path, DEVICE + script)) as server:
+        wait_for(server, lambda found: f"{pod} container=main" in found.get("processes", {}))
+        host.pod("team", "train", UID, "debugger")
+        host.process(102, group(UID, SIDE))
+        found = wait_for(server, lambda found: len(found["processes"]) == 2)
+    assert found["process_mem_used_bytes"] == {f"{pod} container=main": 100 * MIB, f"{pod} container_id={SIDE}": 50 * MIB}
 
 
 def test_a_process_younger_than_the_turn_has_no_utilisation(program, tmp_path):

@@ -27,6 +27,7 @@ TEST(PlaceOf, RuntimesNameGroupsInManyWays) {
         EXPECT_EQ(whole(path), both) << path;
     EXPECT_EQ(part("/../../kubepods-pod" + kSystemdUid + ".slice/cri-containerd-" + kId + ".scope"), both);
     EXPECT_EQ(part("/../../pod" + kUid + "/" + kId), both);
+    EXPECT_EQ(whole("/kubepods/pod" + kUid + "/" + kId + " (deleted)"), both);
     const Place alone{.container_id = kId};
     for (const std::string& path : {"/docker/" + kId, "/system.slice/docker-" + kId + ".scope",
                                     "/machine.slice/libpod-" + kId + ".scope/container"})
