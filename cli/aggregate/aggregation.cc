@@ -14,6 +14,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -26,7 +27,9 @@
 #include "cli/aggregate/process_parts.h"
 #include "cli/aggregate/process_totals.h"
 #include "cli/aggregate/totals.h"
+#include "cli/serve/containers.h"
 #include "collect/counters/spool_input.h"
+#include "collect/cpu/proc_files.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/run_folder.h"
 #include "core/base/caught.h"
@@ -64,6 +67,18 @@ void drop_excess(std::vector<ProcessPart>& parts) {
         part->file.clear();
     }
     std::erase_if(parts, [](const ProcessPart& part) { return part.file.empty(); });
+}
+
+void note_pod(JobTotals& totals) {
+    auto variable = [](const char* name) { return std::string_view(getenv(name) == nullptr ? "" : getenv(name)); };
+    constexpr std::size_t kMostMounts = 1 << 20;
+    cpu::ProcFiles files;
+    OwnPod own = own_pod(files.read(getpid(), "mountinfo", kMostMounts).value_or(""), variable("POD_NAMESPACE"),
+                         variable("POD_NAME"));
+    totals.pod_uid = std::move(own.pod_uid);
+    totals.pod_namespace = std::move(own.name.space);
+    totals.pod = std::move(own.name.pod);
+    totals.container = std::move(own.name.container);
 }
 
 DurNs thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
@@ -180,6 +195,7 @@ Result<Aggregation> Aggregation::open(const std::string& into) {
     if (state->totals.started == 0) state->totals.started = realtime_ns();
     state->cpu_before = state->totals.recorder_cpu;
     state->totals.host = host_name();
+    note_pod(state->totals);
     if (Status written = state->write_snapshot(false); !written) return written.error();
     return Aggregation(std::move(state));
 }

@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::int64_t kSnapshotVersion = 1;
 constexpr const char* kSnapshotFormat = "gpu-profile aggregate";
+constexpr std::pair<std::string_view, std::string JobTotals::*> kPodMembers[] = {
+    {"pod_uid", &JobTotals::pod_uid},
+    {"namespace", &JobTotals::pod_namespace},
+    {"pod", &JobTotals::pod},
+    {"container", &JobTotals::container}};
 
 // 2^(63 + i/8), the edges within an octave, rounded down: no integer lies on another edge than the first.
 constexpr std::array<std::uint64_t, Durations::kPerOctave> kOctave{
@@ -257,6 +262,8 @@ std::string encode(const JobTotals& totals) {
     json.member("format", kSnapshotFormat);
     json.member("version", kSnapshotVersion);
     json.member("host", totals.host);
+    for (auto [key, member] : kPodMembers)
+        if (const std::string& value = totals.*member; !value.empty()) json.member(key, value);
     json.member("started_ns", totals.started);
     json.member("written_ns", totals.written);
     json.member("recorder_cpu_ns", totals.recorder_cpu);
@@ -398,6 +405,11 @@ Result<JobTotals> parse_job_totals(std::string_view text) {
     if (!has_plausible_numbers(root)) return Error{ExitCode::unreadable, "a snapshot with implausible numbers"};
     JobTotals totals;
     totals.host = printable(text_in(root, "host"));
+    for (auto [key, member] : kPodMembers) {
+        constexpr std::size_t kLongest = 253;  // of names in Kubernetes
+        std::string value = printable(text_in(root, key));
+        if (value.size() <= kLongest) totals.*member = std::move(value);
+    }
     totals.started = number_in(root, "started_ns");
     totals.written = number_in(root, "written_ns");
     totals.recorder_cpu = number_in(root, "recorder_cpu_ns");

@@ -135,6 +135,8 @@ struct JobTotals {
     static constexpr std::string_view kOther = "(other)";
 
     std::string host = {};
+    std::string pod_uid = {}, pod_namespace = {}, pod = {},
+                container = {};       // of the recorder in Kubernetes, as far as it knows
     TimeNs started = 0, written = 0;  // CLOCK_REALTIME
     DurNs recorder_cpu = 0;
     bool ended = false;

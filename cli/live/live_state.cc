@@ -57,7 +57,7 @@ void LiveState::opened(const Opened& opened) {
 void LiveState::on_poll(const PollResult& polled) {
     for (const Reading& reading : polled.readings) take(reading);
     for (const ProcessReading& process : polled.processes)
-        if (LiveDevice* device = find(process.device)) device->processes[process.pid] = process;
+        if (LiveDevice* device = find(process.device)) device->processes[{process.pid, process.driver_pid}] = process;
     for (const Fault& fault : polled.faults) take(fault);
 }
 

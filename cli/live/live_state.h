@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collect/device/device_reading.h"
@@ -34,7 +35,7 @@ struct LiveDevice {
     bool lost = false;                           // the driver lost the device and has not found it again
     std::string problem;                         // the newest message about it
     std::deque<HistorySlot> history;             // ascending; intervals without a reading have no slot
-    std::map<std::int64_t, ProcessReading> processes;
+    std::map<std::pair<std::int64_t, std::int64_t>, ProcessReading> processes;  // by pid and driver_pid
 };
 
 class LiveState {

@@ -42,6 +42,14 @@ std::string with(const std::string& labels, std::string_view name, std::string_v
     return fmt::format("{},{}=\"{}\"", labels, name, label_escaped(value));
 }
 
+// What the recorder knows of its pod, and the folders of this host's pods.
+std::string pod_labels(const JobTotals& totals, const PodNames* names) {
+    PodName name = names == nullptr ? PodName{} : names->find({.pod_uid = totals.pod_uid});
+    if (name.pod.empty()) name = {.space = totals.pod_namespace, .pod = totals.pod};
+    name.container = totals.container;
+    return Containers::labels({.pod_uid = totals.pod_uid}, name);
+}
+
 // Kernels without a series of their own are one, which also has what those with a series ran before they had it.
 void add_kernels(Family& family, const std::vector<Shown>& ranks, const std::function<double(const DurationTotal&)>& of,
                  const std::function<double(const KernelTotal&)>& before) {
@@ -182,7 +190,14 @@ JobPages::Moment JobPages::moment_of(const JobTotals& totals) {
     return moment;
 }
 
-std::string JobPages::exposition(TimeNs now) const {
+std::vector<Place> JobPages::places() const {
+    std::vector<Place> places;
+    for (const auto& [name, snapshot] : snapshots_)
+        if (!snapshot.totals.pod_uid.empty()) places.push_back({.pod_uid = snapshot.totals.pod_uid});
+    return places;
+}
+
+std::string JobPages::exposition(TimeNs now, const PodNames* names) const {
     std::vector<Shown> ranks;
     std::string page;
     Family age(page, "gpu_profile_job_snapshot_age_seconds", "gauge", "Seconds since the recorder wrote its totals.");
@@ -193,6 +208,7 @@ std::string JobPages::exposition(TimeNs now) const {
         if (!alive(snapshot, now)) continue;
         std::string labels = fmt::format("host=\"{}\",recorder=\"{}\"", label_escaped(snapshot.totals.host),
                                          label_escaped(snapshot.recorder));
+        labels += pod_labels(snapshot.totals, names);
         age.add(labels, std::max(0.0, static_cast<double>(now - snapshot.totals.written) / kSecond));
         cpus.emplace_back(labels, static_cast<double>(snapshot.totals.recorder_cpu) / kSecond);
         for (const RankTotals& of : snapshot.totals.ranks) {

@@ -9,8 +9,10 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/aggregate/totals.h"
+#include "cli/serve/containers.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline cli {
@@ -24,8 +26,10 @@ public:
     void look(TimeNs now);
     // Why the folder cannot be read, or "".
     const std::string& problem() const { return problem_; }
-    // Lines of the text format 0.0.4.
-    std::string exposition(TimeNs now) const;
+    // The pods of the jobs.
+    std::vector<Place> places() const;
+    // Lines of the text format 0.0.4. `names`: of pods, or null.
+    std::string exposition(TimeNs now, const PodNames* names) const;
     // What the kernels of the last `length` ran, or of all the time if it is 0. gzip.
     Result<std::string> profile(DurNs length, TimeNs now) const;
 

@@ -42,11 +42,6 @@ std::string help_escaped(std::string_view text) {
     return out;
 }
 
-std::string labels_of(const SampledDevice& device) {
-    return fmt::format("gpu=\"{}\",uuid=\"{}\",name=\"{}\"", device.device, label_escaped(device.uuid),
-                       label_escaped(device.name));
-}
-
 void add_health(std::string& page, const LiveState& state, TimeNs now, std::string_view version,
                 std::string_view problem) {
     Family(page, "gpu_profile_build_info", "gauge", "Constant 1; the version of gpu-profile.")
@@ -101,7 +96,59 @@ void add_limits(std::string& page, const LiveState& state) {
     add("gpu_profile_clock_mem_max_hertz", "Maximum memory clock in hertz.", &SampledDevice::mem_clock_max_mhz, 1e6);
 }
 
+struct DcgmField {
+    Metric metric;
+    std::string_view name, type;
+    double factor;  // from the unit of the metric to that of the field
+    std::string_view help;
+};
+constexpr DcgmField kDcgmFields[] = {
+    {Metric::util_gpu, "DEV_GPU_UTIL", "gauge", 1, "GPU utilization in %."},
+    {Metric::util_mem, "DEV_MEM_COPY_UTIL", "gauge", 1, "Memory utilization in %."},
+    {Metric::mem_used, "DEV_FB_USED", "gauge", 1, "Device memory in use in MiB."},
+    {Metric::mem_total, "DEV_FB_TOTAL", "gauge", 1, "Device memory in MiB."},
+    {Metric::power, "DEV_POWER_USAGE", "gauge", 1, "Power draw in W."},
+    {Metric::energy, "DEV_TOTAL_ENERGY_CONSUMPTION", "counter", 1000, "Energy since the driver was loaded in mJ."},
+    {Metric::temp, "DEV_GPU_TEMP", "gauge", 1, "GPU temperature in degrees Celsius."},
+    {Metric::sm_clock, "DEV_SM_CLOCK", "gauge", 1, "SM clock in MHz."},
+    {Metric::mem_clock, "DEV_MEM_CLOCK", "gauge", 1, "Memory clock in MHz."},
+    {Metric::ecc_corrected, "DEV_ECC_SBE_VOL_TOTAL", "counter", 1,
+     "Corrected memory errors since the driver was loaded."},
+    {Metric::ecc_uncorrected, "DEV_ECC_DBE_VOL_TOTAL", "counter", 1,
+     "Uncorrected memory errors since the driver was loaded."},
+    {Metric::gpm_sm_active, "PROF_SM_ACTIVE", "gauge", 0.01, "Ratio of SM cycles with at least one resident warp."},
+    {Metric::gpm_sm_occupancy, "PROF_SM_OCCUPANCY", "gauge", 0.01, "Ratio of resident warps to the maximum."},
+    {Metric::gpm_tensor, "PROF_PIPE_TENSOR_ACTIVE", "gauge", 0.01, "Ratio of cycles with a tensor pipe active."},
+    {Metric::gpm_fp64, "PROF_PIPE_FP64_ACTIVE", "gauge", 0.01, "Ratio of cycles with the FP64 pipe active."},
+    {Metric::gpm_fp32, "PROF_PIPE_FP32_ACTIVE", "gauge", 0.01, "Ratio of cycles with the FP32 pipe active."},
+    {Metric::gpm_fp16, "PROF_PIPE_FP16_ACTIVE", "gauge", 0.01, "Ratio of cycles with the FP16 pipe active."},
+    {Metric::gpm_dram, "PROF_DRAM_ACTIVE", "gauge", 0.01, "Ratio of the peak memory bandwidth in use."},
+    {Metric::gpm_pcie_tx, "PROF_PCIE_TX_BYTES", "gauge", 1e6, "Bytes sent over PCIe per second."},
+    {Metric::gpm_pcie_rx, "PROF_PCIE_RX_BYTES", "gauge", 1e6, "Bytes received over PCIe per second."},
+    {Metric::gpm_nvlink_tx, "PROF_NVLINK_TX_BYTES", "gauge", 1e6, "Bytes sent over NVLink per second."},
+    {Metric::gpm_nvlink_rx, "PROF_NVLINK_RX_BYTES", "gauge", 1e6, "Bytes received over NVLink per second."}};
+
 }  // namespace
+
+std::string dcgm_exposition(const LiveState& state, TimeNs now, std::string_view host) {
+    std::string page;
+    for (const DcgmField& field : kDcgmFields) {
+        std::string name = fmt::format("DCGM_FI_{}", field.name);
+        Family family(page, name, field.type, field.help);
+        for (const LiveDevice& device : state.devices()) {
+            std::optional<double> value = state.value(device, field.metric, now);
+            if (!value) continue;
+            const SampledDevice& known = device.known;
+            std::int32_t number = known.nvml_index < 0 ? known.device : known.nvml_index;
+            family.add(fmt::format("gpu=\"{0}\",UUID=\"{1}\",pci_bus_id=\"{2}\",device=\"nvidia{0}\",modelName=\"{3}\","
+                                   "hostname=\"{4}\"",
+                                   number, label_escaped(known.uuid), label_escaped(known.pci_bus_id),
+                                   label_escaped(known.name), label_escaped(host)),
+                       *value * field.factor);
+        }
+    }
+    return page;
+}
 
 std::string metric_number(double value) {
     if (std::isnan(value)) return "NaN";
@@ -117,7 +164,7 @@ void Family::add(std::string_view labels, std::optional<double> value, std::stri
                             : fmt::format("{}{}{{{}}} {}\n", name_, suffix, labels, metric_number(*value));
 }
 
-// The names of counters are without their suffix there.
+// The names of counters are without their suffix there; a counter without it, as DCGM has them, is none there.
 std::string open_metrics(std::string_view page) {
     std::string out;
     while (!page.empty()) {
@@ -126,13 +173,21 @@ std::string open_metrics(std::string_view page) {
         std::size_t name = line.starts_with("# ") ? line.find(' ', 2) + 1 : 0;
         std::size_t end = name == 0 ? 0 : line.find(' ', name);
         constexpr std::string_view kTotal = "_total";
-        if (name != 0 && line.substr(name, end - name).ends_with(kTotal))
+        constexpr std::string_view kType = "# TYPE ", kCounter = " counter";
+        if (line.starts_with(kType) && line.ends_with(kCounter) && !line.substr(name, end - name).ends_with(kTotal))
+            out.append(line.substr(0, end)).append(" unknown");
+        else if (name != 0 && line.substr(name, end - name).ends_with(kTotal))
             out.append(line.substr(0, end - kTotal.size())).append(line.substr(end));
         else
             out.append(line);
         out += '\n';
     }
     return out + "# EOF\n";
+}
+
+std::string labels_of(const SampledDevice& device) {
+    return fmt::format("gpu=\"{}\",uuid=\"{}\",name=\"{}\"", device.device, label_escaped(device.uuid),
+                       label_escaped(device.name));
 }
 
 ExportedMetric exported(const MetricSpec& spec) {

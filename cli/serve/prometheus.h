@@ -38,10 +38,17 @@ std::string metric_number(double value);
 // A page of the text format 0.0.4 in OpenMetrics 1.0.
 std::string open_metrics(std::string_view page);
 
+// gpu, uuid and name.
+std::string labels_of(const SampledDevice& device);
+
 // The content of a label's quoted value: backslash, quote and line feed escaped.
 std::string label_escaped(std::string_view text);
 
 // The whole page; `now` is CLOCK_REALTIME. `trouble`: why sampling ended, "" while it runs.
 std::string exposition(const LiveState& state, TimeNs now, std::string_view version, std::string_view problem);
+
+// The same values under the names and in the units of NVIDIA's dcgm-exporter, with its labels, as far as they mean the same.
+// Source: its etc/default-counters.csv and the field identifiers of DCGM.
+std::string dcgm_exposition(const LiveState& state, TimeNs now, std::string_view host);
 
 }  // namespace gpuprof::cli

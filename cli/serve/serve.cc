@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/command_options.h"
@@ -16,9 +19,11 @@
 #include "cli/live/feed.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/serve/containers.h"
 #include "cli/serve/jobs.h"
 #include "cli/serve/prometheus.h"
 #include "core/base/clock.h"
+#include "core/base/host_name.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -27,12 +32,17 @@ struct ServeArguments {
     LiveOptions live;
     std::string prometheus;
     std::string jobs;  // a folder of snapshots; "": none
+    bool pods = false, dcgm_names = false;
+    std::string host_root;
 };
 
 struct Served {
     LiveFeed feed;
     std::optional<JobPages> jobs = {};
+    std::optional<Containers> containers = {};
     bool sampling = true;  // false: only jobs are served
+    DurNs interval = 0;
+    std::optional<std::string> dcgm_host = {};  // its name, if DCGM's names are served
 };
 
 // Sampling runs, and at least one device responds.
@@ -61,18 +71,30 @@ HttpReply profile(const JobPages& jobs, std::string_view query) {
     return {.type = "application/octet-stream", .body = std::move(*made)};
 }
 
-HttpReply page(const Served& served, const HttpRequest& request) {
+std::string metrics(Served& served, std::string_view problem) {
+    TimeNs now = realtime_ns();
+    std::string text;
+    std::vector<DeviceProcesses> processes;
+    if (served.sampling)
+        served.feed.look([&](const LiveState& state) {
+            text = exposition(state, now, program_version(), problem);
+            if (served.dcgm_host) text += dcgm_exposition(state, now, *served.dcgm_host);
+            if (served.containers) processes = newest_processes(state, now);
+        });
+    if (served.containers)
+        text += served.containers->exposition(processes, served.interval,
+                                              served.jobs ? served.jobs->places() : std::vector<Place>());
+    if (served.jobs) text += served.jobs->exposition(now, served.containers ? &served.containers->names() : nullptr);
+    return text;
+}
+
+HttpReply page(Served& served, const HttpRequest& request) {
     if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
     const LiveFeed& feed = served.feed;
     std::string_view path = request.path;
     std::string problem = feed.ended() ? "the replayed recording has ended" : feed.problem();
     if (path == "/metrics") {
-        TimeNs now = realtime_ns();
-        HttpReply reply{.type = "text/plain; version=0.0.4; charset=utf-8"};
-        if (served.sampling)
-            reply.body =
-                feed.look([&](const LiveState& state) { return exposition(state, now, program_version(), problem); });
-        if (served.jobs) reply.body += served.jobs->exposition(now);
+        HttpReply reply{.type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics(served, problem)};
         std::optional<std::string_view> accepted = request.header("Accept");
         if (accepted && accepted->find("application/openmetrics-text") != accepted->npos) {
             reply.type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -81,7 +103,7 @@ HttpReply page(const Served& served, const HttpRequest& request) {
         return reply;
     }
     if (path == "/debug/pprof/gpu" && served.jobs) return profile(*served.jobs, request.query);
-    if (path == "/healthz") {
+    if (path == "/healthz" || path == "/health") {
         if (served.jobs && !served.jobs->problem().empty()) return rejected(503, served.jobs->problem());
         if (healthy(feed) || !served.sampling) return {.body = "ok\n"};
         return {.status = 503, .body = problem.empty() ? "no device responds\n" : problem + '\n'};
@@ -102,6 +124,9 @@ void announce(const HttpEndpoint& endpoint, const Served& served) {
                              static_cast<double>(state.interval()) / 1e9, endpoint.at().text()));
             for (const std::string& sentence : state.notes()) note(sentence);
         });
+    if (served.containers && served.sampling)
+        if (std::string problem = served.containers->problem(); !problem.empty())
+            note("processes cannot be attributed to containers: " + problem);
     if (!endpoint.at().loopback())
         note(fmt::format(
             "anyone who can reach {} can read these metrics, with no password and no encryption; to protect "
@@ -113,12 +138,17 @@ Result<ExitCode> serve(const ServeArguments& arguments) {
     if (arguments.prometheus.empty())
         return Error{ExitCode::usage,
                      "serve needs an address; pass --prometheus [HOST]:PORT, such as --prometheus :9400"};
+    if (!arguments.host_root.empty() && !arguments.pods) return Error{ExitCode::usage, "--host-root needs --pods"};
     if (Status sound = check(arguments.live); !sound) return sound.error();
     Result<HostPort> at = parse_host_port(arguments.prometheus);
     if (!at.ok()) return at.error();
     Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open(*at);
     if (!endpoint.ok()) return endpoint.error();
     Served served{.feed = LiveFeed(arguments.live)};
+    served.interval = static_cast<DurNs>(arguments.live.interval_s * 1e9);
+    const char* node = getenv("NODE_NAME");  // as dcgm-exporter: a pod has another host name
+    if (arguments.dcgm_names) served.dcgm_host = node == nullptr ? host_name() : node;
+    if (arguments.pods) served.containers.emplace(arguments.host_root);
     Status sampling = served.feed.start();
     if (!arguments.jobs.empty()) {
         served.jobs.emplace(arguments.jobs);
@@ -147,6 +177,14 @@ std::function<Result<ExitCode>()> declare_serve(CommandLine& line) {
         .value("[HOST]:PORT");
     line.option("--jobs", arguments->jobs,
                 "Also serve the totals that record --aggregate writes into this folder, and pprof profiles of them.")
+        .value("DIR");
+    line.flag("--dcgm-names", arguments->dcgm_names,
+              "Also serve the metrics under the names, units and labels of NVIDIA's dcgm-exporter.");
+    line.flag(
+        "--pods", arguments->pods,
+        "Also serve memory and utilization of the processes of each container and pod, and name the pods of jobs.");
+    line.option("--host-root", arguments->host_root,
+                "Folder with the host's /proc and /var/log/pods for --pods (default: /).")
         .value("DIR");
     line.removed("--web-config", "for TLS and passwords, put a reverse proxy in front of serve");
     declare_live_options(line, arguments->live);

@@ -68,7 +68,7 @@ std::optional<SchedStat> parse_schedstat(std::string_view text) {
 }
 
 std::optional<std::string_view> ProcFiles::read_path(const char* path, std::size_t limit) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return std::nullopt;
     if (buffer_.size() < limit) buffer_.resize(limit);
     std::size_t size = 0;

@@ -27,6 +27,7 @@ struct ProcessReading {
     std::int32_t device = 0;
     std::int64_t pid = 0;  // id in this machine's /proc, or the host's id if that is unknown
     std::optional<double> mem_used_mb, util_gpu;
+    std::int64_t driver_pid = 0;  // as the driver gave it
 };
 
 // A failed reading, as a sentence for people: what, why, and what to do.

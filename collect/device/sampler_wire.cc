@@ -29,7 +29,7 @@ void visit_fields(Record& r, Visit& visit) {
 }
 template <SameRecord<ProcessReading> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.time, r.device, r.pid, r.mem_used_mb, r.util_gpu);
+    visit(r.time, r.device, r.pid, r.mem_used_mb, r.util_gpu, r.driver_pid);
 }
 template <SameRecord<Fault> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {

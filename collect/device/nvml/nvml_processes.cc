@@ -115,7 +115,7 @@ Return Processes::read(const Api& api, Device device, std::optional<double> tota
     Uses uses;
     Return codes[] = {list_compute(api, device, total_mb, uses), list_graphics(api, device, total_mb, uses),
                       utilization(api, device, time, uses)};
-    for (const auto& [pid, use] : uses) to.push_back({time, number, local(pid), use.mem_used_mb, use.util_gpu});
+    for (const auto& [pid, use] : uses) to.push_back({time, number, local(pid), use.mem_used_mb, use.util_gpu, pid});
     bool worked = std::find(std::begin(codes), std::end(codes), kSuccess) != std::end(codes);
     return worked ? kSuccess : codes[0];
 }

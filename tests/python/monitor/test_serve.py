@@ -67,7 +67,8 @@ class Server:
 
 @contextmanager
 def serve(program, *options, environment=None, address="127.0.0.1:0"):
-    with subprocess.Popen([program.path, "serve", "--prometheus", address, "--interval", "0.1", *options],
+    interval = () if "--interval" in options else ("--interval", "0.1")
+    with subprocess.Popen([program.path, "serve", "--prometheus", address, *interval, *options],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
             yield Server(process)

@@ -4,9 +4,12 @@ import gzip
 import http.client
 import json
 import os
+import subprocess
 import time
 
 import pytest
+from fake_driver import DEVICE, fake_driver
+from nightly import NIGHTLY
 from patience import HANGS_S
 from played import record_played
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics_families
@@ -15,6 +18,7 @@ from recordings_of_cupti import lines, script_of_records
 from simulate.judge_totals import drawn_job, moved
 from test_export_stacks import fields, packed
 from test_serve import serve
+from test_serve_containers import TRAIN, UID, Host, group, wait_for
 
 ACCEPT = {"Accept": "application/openmetrics-text; version=1.0.0,text/plain;q=0.5"}
 
@@ -89,6 +93,32 @@ def test_both_formats_have_the_numbers_of_the_snapshot(program, job):
                         and float(dict(labels)["le"]) == 2**exponent / 1e9)
             assert total("idle_gap_seconds_bucket", le=dict(edge)["le"], **gpu) == sum(count for at, count in each["gaps"] if at <= 8 * exponent)
     assert sum(each["bytes"] for each in of["copies"]) == total("copy_bytes_total")
+
+
+def whole_page(program, job, tmp_path, *options):
+    """With pods, jobs and devices, in both formats."""
+    host = Host(tmp_path / "host")
+    host.process(101, group(UID, TRAIN))
+    host.process(102, "/")
+    with serve(program, "--jobs", job, "--pods", "--host-root", host.root, *options,
+               environment=fake_driver(program, tmp_path, DEVICE + "process 0 101 5 1\nprocess 0 102 6 2\nprocess 0 103 7 3\n")) as server:
+        wait_for(server, lambda found: "unattributed_processes" in found)
+        return server.ask()[2], server.ask(headers=ACCEPT)[2]
+
+
+@pytest.mark.parametrize("options", [(), ("--dcgm-names",)])
+def test_parsers_accept_the_whole_page(program, job, tmp_path, options):
+    text, opened = whole_page(program, job, tmp_path, *options)
+    names = [{sample.name.removesuffix("_total") for family in parse(page) for sample in family.samples}
+             for parse, page in ((text_string_to_metric_families, text), (open_metrics_families, opened))]
+    assert names[0] == names[1] >= {"gpu_profile_process_mem_used_bytes", "gpu_profile_job_kernels", "gpu_profile_power_watts"}
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="promtool comes with Prometheus (Debian package prometheus)")
+def test_promtool_accepts_the_whole_page(program, job, tmp_path):
+    text, _ = whole_page(program, job, tmp_path)
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=HANGS_S, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_counters_never_fall_and_series_are_bounded(program, tmp_path):
