@@ -48,7 +48,7 @@ struct ProfilerSpan {
     DurNs dur;
 };
 
-// What a block has beside its rows.
+// What a block has in addition to its rows.
 struct BlockNotes {
     std::vector<FlowEnd> flow_ends;
     std::vector<NameRecord> names;
