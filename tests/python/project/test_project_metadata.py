@@ -20,7 +20,7 @@ def test_with_a_repository_links_and_pictures_are_absolute(monkeypatch):
     text = made["readme"]["text"]
     assert f"]({TAG}/docs/install.md)" in text
     assert "![The report of a training run" in text
-    assert "](https://github.com/an-owner/a.name/raw/v0.1.0/docs/images/view-overview.png)" in text
+    assert "](https://github.com/an-owner/a.name/raw/v0.1.0/docs/images/view-overview.webp)" in text
     assert not [target for _, _, target in metadata.LINK.findall(metadata.FENCE.sub("", text)) if not target.startswith("https:")]
 
 
