@@ -132,6 +132,7 @@ constexpr OpFields kGraphOp{g::start, g::end, g::device, g::correlation};
 constexpr OpFields kDeviceGraphOp{dg::start, dg::end, dg::device, kNoCall};
 
 constexpr std::size_t kMaxDevices = 64, kMaxKnown = 16'384;  // known: names and threads that are remembered
+constexpr std::uint64_t kLatest = std::uint64_t{1} << 62;    // in 2116: damaged, and differences would overflow
 constexpr std::size_t kMostNewCalls = std::size_t{1} << 16;
 constexpr std::size_t kNoPlace = ~std::size_t{0};
 constexpr const char* kLostNames[] = {"cupti dropped", "annotations",  "text cut",      "unwritten",
@@ -224,7 +225,7 @@ void ProcessTotals::take_clock(std::string_view payload) {
     std::uint64_t realtime = cursor.u64();
     cursor.u64();
     std::uint64_t cupti = cursor.u64();
-    if (!cursor.ok()) return;
+    if (!cursor.ok() || realtime >= kLatest || cupti >= kLatest) return;
     clock_ = static_cast<TimeNs>(cupti != 0 ? cupti : realtime);
     DurNs ahead = clock_ - static_cast<TimeNs>(realtime);
     clock_ahead_ = std::abs(ahead) < kMillisecond ? 0 : ahead;  // as the importer has it
@@ -312,7 +313,7 @@ void ProcessTotals::take_call(const cupti::Record& record, std::uint8_t space) {
     auto function = functions_.find(std::uint64_t{record.get(a::cbid)} << 8 | space);
     if (function == functions_.end() || function->second == Call::other) return;
     auto start = static_cast<TimeNs>(record.get(a::start)), end = static_cast<TimeNs>(record.get(a::end));
-    if (start <= 0 || end < start || (thread != 0 && thread == recorder_thread_)) return;
+    if (start <= 0 || start >= TimeNs{kLatest} || end < start || (thread != 0 && thread == recorder_thread_)) return;
     TimeNs& waited = waits_[thread];
     if (function->second == Call::wait) {
         waited = end;
