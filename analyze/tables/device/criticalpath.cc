@@ -42,7 +42,7 @@ constexpr auto kCriticalpathColumns = columns_of<CriticalPathRow>({
      [](auto& r) { return percent(r.time, r.whole); }},
 });
 
-// Sums the parts of a path by what they are and their names.
+// Sums the parts of a path by class and name.
 class NamedParts {
 public:
     using Sums = std::map<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>>;  // time and number
