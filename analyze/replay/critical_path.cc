@@ -8,8 +8,9 @@ namespace {
 
 class Walk {
 public:
-    Walk(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times, TimeNs until)
-        : graph_(graph), scenario_(scenario), times_(times), until_(until) {}
+    Walk(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times, TimeNs until,
+         const SeePart& see)
+        : graph_(graph), scenario_(scenario), times_(times), until_(until), see_(see) {}
 
     CriticalPath from(Point last, bool its_end) && {
         Point p = last;
@@ -27,7 +28,8 @@ private:
             start = until_;
         }
         if (dur <= 0) return;
-        path_.parts.push_back({p, what, dur, start, source, from_end});
+        const PathPart part{p, what, dur, start, source, from_end};
+        see_ ? see_(part) : path_.parts.push_back(part);
         path_.by_class[static_cast<std::size_t>(what)] += dur;
         path_.total += dur;
     }
@@ -93,6 +95,7 @@ private:
     const Scenario& scenario_;
     const PodVector<TimeNs>& times_;
     TimeNs until_;
+    const SeePart& see_;
     CriticalPath path_;
 };
 
@@ -104,7 +107,8 @@ std::string_view name_of(PathClass what) {
     return kNames[static_cast<std::size_t>(what)];
 }
 
-CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times) {
+CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times,
+                           const SeePart& see) {
     if (graph.steps.size() < 2) return {};
     std::vector<TimeNs> ends = completions(graph, scenario, times);
     const ReplayGraph::Completion& last = graph.steps.back();
@@ -116,26 +120,23 @@ CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, c
             its_end = true;
         }
     if (end == kNoPoint) return {};
-    return Walk(graph, scenario, times, ends.front()).from(end, its_end);
+    return Walk(graph, scenario, times, ends.front(), see).from(end, its_end);
 }
 
-std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph& graph, const Trace& trace) {
-    if (path.parts.empty()) return {};
+RecordedTimes::RecordedTimes(const ReplayGraph& graph, const Trace& trace)
+    : graph_(graph), next_(std::numeric_limits<TimeNs>::max()) {
     Scenario unchanged(graph);
-    PodVector<TimeNs> recorded = replay_times(graph, unchanged, trace);  // by its residuals, the recording
-    const TimeNs begin = completions(graph, unchanged, recorded).front();
-    std::vector<Interval> times;
-    times.reserve(path.parts.size());
-    TimeNs next = std::numeric_limits<TimeNs>::max();  // start of the part after, which comes before it in `parts`
-    for (const PathPart& part : path.parts) {
-        TimeNs start = recorded[part.source] + (part.from_end ? graph.length[part.source] : 0);
-        TimeNs end = recorded[part.point] + (part.source == part.point ? graph.length[part.point] : 0);
-        end = std::clamp(end, begin, next);
-        start = std::clamp(start, begin, end);
-        times.push_back({start, end});
-        next = start;
-    }
-    return times;
+    recorded_ = replay_times(graph, unchanged, trace);  // by its residuals, the recording
+    begin_ = completions(graph, unchanged, recorded_).front();
+}
+
+Interval RecordedTimes::of(const PathPart& part) {
+    TimeNs start = recorded_[part.source] + (part.from_end ? graph_.length[part.source] : 0);
+    TimeNs end = recorded_[part.point] + (part.source == part.point ? graph_.length[part.point] : 0);
+    end = std::clamp(end, begin_, next_);
+    start = std::clamp(start, begin_, end);
+    next_ = start;
+    return {start, end};
 }
 
 }  // namespace gpuprof::replay

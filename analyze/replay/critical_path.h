@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -37,15 +38,27 @@ struct PathPart {
 };
 
 struct CriticalPath {
-    PodVector<PathPart> parts;  // last first
+    PodVector<PathPart> parts;  // last first; empty if something else saw them
     std::array<DurNs, kPathClasses> by_class{};
     DurNs total = 0;
 };
 
-// `times` is the replay of `scenario`.
-CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
+// `times` is the replay of `scenario`. `see`: called with each part, last first, instead of keeping them: of a long recording they are
+// millions.
+using SeePart = std::function<void(const PathPart&)>;
+CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times,
+                           const SeePart& see = {});
 
-// The recorded time of each part. They do not overlap; time between them is not on the path.
-std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph& graph, const Trace& trace);
+// The recorded time of each part, asked for last first. They do not overlap; time between them is not on the path.
+class RecordedTimes {
+public:
+    RecordedTimes(const ReplayGraph& graph, const Trace& trace);
+    Interval of(const PathPart& part);
+
+private:
+    const ReplayGraph& graph_;
+    PodVector<TimeNs> recorded_;  // by point
+    TimeNs begin_, next_;         // next_: start of the part after, which was asked for before
+};
 
 }  // namespace gpuprof::replay

@@ -25,18 +25,40 @@ bool in_call(const ThreadActivity& thread, Interval pause) {
 
 }  // namespace
 
+void AscendingTimes::push_back(TimeNs time) {
+    const TimeNs upper = time >> kBits;
+    if (parts_.empty() || parts_.back().upper != upper) parts_.push_back({lower_.size(), upper});
+    lower_.push_back(static_cast<std::uint32_t>(time));
+}
+
+TimeNs AscendingTimes::operator[](std::size_t i) const {
+    auto after = std::upper_bound(parts_.begin(), parts_.end(), i,
+                                  [](std::size_t place, const Part& part) { return place < part.first; });
+    return after[-1].upper * (TimeNs{1} << kBits) + lower_[i];
+}
+
+std::size_t AscendingTimes::first_after(TimeNs time) const {
+    auto after = std::upper_bound(parts_.begin(), parts_.end(), time >> kBits,
+                                  [](TimeNs upper, const Part& part) { return upper < part.upper; });
+    const std::size_t end = after == parts_.end() ? size() : after->first;
+    if (after == parts_.begin() || after[-1].upper < time >> kBits) return end;
+    const std::uint32_t* found =
+        std::upper_bound(lower_.begin() + after[-1].first, lower_.begin() + end, static_cast<std::uint32_t>(time));
+    return static_cast<std::size_t>(found - lower_.begin());
+}
+
 std::vector<HandOver> find_hand_overs(const ThreadActivity& a, const ThreadActivity& b) {
     std::vector<HandOver> found;
     DurNs covered = 0;
     std::size_t i = 0;
     while (i < b.bounds.size()) {
         // The pause of A that holds B's event: from A's last bound to its next.
-        auto next = std::upper_bound(a.bounds.begin(), a.bounds.end(), b.bounds[i]);
-        if (next == a.bounds.begin() || next == a.bounds.end()) {
+        const std::size_t next = a.bounds.first_after(b.bounds[i]);
+        if (next == 0 || next == a.bounds.size()) {
             ++i;
             continue;
         }
-        Interval pause{next[-1], *next};
+        Interval pause{a.bounds[next - 1], a.bounds[next]};
         std::size_t last = i;
         while (last + 1 < b.bounds.size() && b.bounds[last + 1] < pause.end) ++last;
         Interval work{b.bounds[i], b.bounds[last]};
@@ -126,7 +148,7 @@ void add_cuts(HostLane& lane, std::vector<TimeNs> cuts) {
 // Starts and ends of spans in order, from spans by start.
 class BoundsInOrder {
 public:
-    explicit BoundsInOrder(PodVector<TimeNs>& bounds) : bounds_(bounds) {}
+    explicit BoundsInOrder(AscendingTimes& bounds) : bounds_(bounds) {}
     void add(Interval span) {
         close_until(span.start);
         bounds_.push_back(span.start);
@@ -139,7 +161,7 @@ public:
     }
 
 private:
-    PodVector<TimeNs>& bounds_;
+    AscendingTimes& bounds_;
     std::vector<TimeNs> open_;  // ends, latest first
 };
 

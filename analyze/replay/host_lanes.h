@@ -17,11 +17,30 @@ namespace gpuprof::inline replay {
 // Hand-overs between host threads, by their activity: thread B works only inside pauses of thread A, in which A begins and ends
 // nothing and is in no call. Autograd does that: the main thread waits in backward() while the engine's thread submits.
 
+// Times in ascending order, in half of their memory: the lower half of each, and where the upper one changes.
+class AscendingTimes {
+public:
+    std::size_t size() const { return lower_.size(); }
+    void push_back(TimeNs time);
+    TimeNs operator[](std::size_t i) const;
+    // The place of the first that is later.
+    std::size_t first_after(TimeNs time) const;
+
+private:
+    static constexpr int kBits = 32;
+    struct Part {
+        std::size_t first;
+        TimeNs upper;
+    };
+    std::vector<Part> parts_;
+    PodVector<std::uint32_t> lower_;
+};
+
 // Recorded activity of one thread.
 struct ThreadActivity {
-    PodVector<TimeNs> bounds;  // starts and ends of everything recorded, ascending
-    IntervalSet calls;         // inside calls of the driver or runtime
-    IntervalSet with_ops;      // the same, and inside operators; empty if there are none
+    AscendingTimes bounds;  // starts and ends of everything recorded
+    IntervalSet calls;      // inside calls of the driver or runtime
+    IntervalSet with_ops;   // the same, and inside operators; empty if there are none
     const IntervalSet& active() const { return with_ops.empty() ? calls : with_ops; }
 };
 

@@ -280,12 +280,13 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
     return predict(facts, edits, replayer);
 }
 
-CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::vector<Edit>& edits) {
+CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::vector<Edit>& edits,
+                              const SeePart& see) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     Scenario scenario(graph);
     remove_recorder(facts, graph, scenario, recorder);
     for (const Edit& edit : edits) apply(edit, facts, graph, scenario);
-    return critical_path(graph, scenario, replay_times(graph, scenario, facts.trace()));
+    return critical_path(graph, scenario, replay_times(graph, scenario, facts.trace()), see);
 }
 
 namespace {

@@ -59,7 +59,8 @@ struct Prediction {
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits);
 
 // The critical path with the recorder's cost removed, and with all of `edits` that change something.
-CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::vector<Edit>& edits = {});
+CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::vector<Edit>& edits = {},
+                              const SeePart& see = {});
 
 // The step with usual changes made one after the other, by these; absent if the last changes nothing.
 using KnownSteps = std::map<std::vector<Change>, std::optional<DurNs>>;

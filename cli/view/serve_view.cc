@@ -250,6 +250,7 @@ private:
 }  // namespace
 
 Result<ExitCode> serve_view(MakeContent make, const std::string& name, const ServeChoice& choice) {
+    keep_no_spare_memory();
     mallopt(M_MMAP_THRESHOLD, 1 << 20);  // the system gets back at once what a step of preparing needed
     Result<std::string_view> viewer = viewer_page();
     if (!viewer.ok()) return viewer.error();

@@ -170,9 +170,9 @@ public:
     PathShares(const Facts& facts, Estimate recorder)
         : facts_(facts), graph_(facts.get<ReplayGraph>()), paths_(facts.trace()) {
         for (const KernelGroup& group : facts.get<KernelGroups>().groups) groups_[group.name] = &group;
-        CriticalPath path = critical_path_of(facts, recorder);
-        total_ = left_ = path.total;
-        for (const PathPart& part : path.parts) add(part);
+        total_ = left_ = critical_path_of(facts, recorder, {}, [this](const PathPart& each) {
+                             add({each.dur, each.point, each.what});
+                         }).total;
         compare_without_host(recorder);
         cap_by_gains(recorder);
         add_waits();
@@ -181,7 +181,16 @@ public:
     DurNs of(Limit limit) const { return static_cast<DurNs>(time_[static_cast<std::size_t>(limit)]); }
 
 private:
-    void add(const PathPart& part) {
+    struct Part {
+        DurNs dur;
+        Point point;
+        PathClass what;
+    };
+    struct Path {
+        PodVector<Part> parts;  // last first
+        DurNs total = 0;
+    };
+    void add(const Part& part) {
         std::uint32_t object = graph_.object[part.point];
         switch (part.what) {
             case PathClass::kernel:
@@ -228,7 +237,7 @@ private:
         return Limit::launch;
     }
     // The path without more of the causes; what they gain stays with them.
-    void remove(const std::vector<Edit>& causes, const CriticalPath& without, std::initializer_list<Limit> limits) {
+    void remove(const std::vector<Edit>& causes, const Path& without, std::initializer_list<Limit> limits) {
         auto gain = static_cast<double>(std::max<DurNs>(0, left_ - without.total));
         double all = 0;
         for (Limit limit : limits) all += at(limit);
@@ -236,12 +245,16 @@ private:
         removed_.insert(removed_.end(), causes.begin(), causes.end());
         left_ = without.total;
         time_ = gained_;
-        for (const PathPart& part : without.parts) add(part);
+        for (const Part& part : without.parts) add(part);
     }
-    CriticalPath without(Estimate recorder, const std::vector<Edit>& causes) const {
+    Path without(Estimate recorder, const std::vector<Edit>& causes) const {
         std::vector<Edit> edits = removed_;
         edits.insert(edits.end(), causes.begin(), causes.end());
-        return critical_path_of(facts_, recorder, edits);
+        Path path;
+        path.total = critical_path_of(facts_, recorder, edits, [&](const PathPart& each) {
+                         path.parts.push_back({each.dur, each.point, each.what});
+                     }).total;
+        return path;
     }
     // Host and device may take nearly as long as each other. Then the path leads through the host, and a faster host gains little: what it
     // gains counts for the host, and the rest as it does on the path of a program whose host takes no time.
@@ -249,7 +262,7 @@ private:
         double host = at(Limit::launch) + at(Limit::host);
         if (host <= 0) return;
         const std::vector<Edit> causes{usual_edit(Change::host_code), usual_edit(Change::cuda_graph)};
-        CriticalPath path = without(recorder, causes);
+        const Path path = without(recorder, causes);
         if (2 * static_cast<double>(left_ - path.total) <= host) remove(causes, path, {Limit::launch, Limit::host});
     }
     // The same for other causes: what they take is no gain if something else takes nearly as long.
@@ -270,7 +283,7 @@ private:
         for (const Cause& cause : causes) {
             double part = at(cause.limit);
             if (part < kLeastCapped * static_cast<double>(total_)) continue;
-            CriticalPath path = without(recorder, cause.edits);
+            const Path path = without(recorder, cause.edits);
             if (static_cast<double>(left_ - path.total) < kNearGain * part) remove(cause.edits, path, {cause.limit});
         }
     }

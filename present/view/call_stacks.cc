@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyze/facts/host/stack_samples.h"
@@ -185,22 +186,19 @@ public:
           calls_(trace_.api_call().rows, kNoFrame) {}
 
     CallStacks build() && {
+        result_.of_lane.resize(scene_.lanes.size());
         IdleOfThreads idle = idle_of_threads();
         std::vector<std::vector<std::uint32_t>> lanes = lanes_of_threads();
         for (std::uint32_t track = 0; track < scene_.tracks.size(); ++track)
-            if (scene_.tracks[track].kind == "thread") add_thread(track, lanes[track], idle);
+            if (scene_.tracks[track].kind == "thread") {
+                add_thread(track, lanes[track], idle);
+                for (std::uint32_t lane : lanes[track]) pack(lane);
+            }
         for (auto& [thread, pieces] : idle)  // of threads without a track
             for (const Place& piece : pieces) set(piece, frames_.of(kNoFrame, lane_of(piece)));
         add_device_work();
         std::sort(result_.cuts.begin(), result_.cuts.end());
-        for (PodVector<std::uint32_t>& frames : of_lane_) {
-            Column<std::int32_t>& column = result_.of_lane.emplace_back();
-            for (Row i = 0; i < frames.size(); ++i)
-                if (frames[i] != kNoFrame) column.set(i, static_cast<std::int32_t>(frames[i]));
-            column.pad(frames.size());
-            column.narrow();
-            frames = {};
-        }
+        for (std::uint32_t lane = 0; lane < of_lane_.size(); ++lane) pack(lane);
         return std::move(result_);
     }
 
@@ -237,6 +235,17 @@ private:
             if (!std::is_sorted(pieces.begin(), pieces.end(), before))
                 std::stable_sort(pieces.begin(), pieces.end(), before);
         return idle;
+    }
+
+    // Of a lane whose frames are known, keeps them in as few bytes as they need.
+    void pack(std::uint32_t lane) {
+        const PodVector<std::uint32_t> frames = std::exchange(of_lane_[lane], {});
+        Column<std::int32_t>& column = result_.of_lane[lane];
+        for (Row i = 0; i < frames.size(); ++i)
+            if (frames[i] != kNoFrame) column.set(i, static_cast<std::int32_t>(frames[i]));
+        if (frames.empty()) return;
+        column.pad(frames.size());
+        column.narrow();
     }
 
     // By track of a thread: its lanes, and those of its Python calls.

@@ -85,6 +85,7 @@ ChunkSums chunk_sums(const std::vector<LaneParts>& lanes, const Scene& scene, co
         }
     }
     out.bytes.pad(out.rows);
+    for (Column<std::int64_t>* column : {&out.chunk, &out.frame, &out.count, &out.time, &out.bytes}) column->narrow();
     return out;
 }
 

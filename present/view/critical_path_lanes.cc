@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -84,28 +85,28 @@ ViewPath view_path(const Facts& facts) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     const Trace& trace = facts.trace();
     const TimeNs zero = trace.zero();
-    CriticalPath path = critical_path_of(facts, Estimate::central);
-    std::vector<Interval> times = recorded_times(path, graph, trace);
     ViewPath view;
-    view.by_class = path.by_class;
-    view.total = path.total;
     for (StringId thread : graph.threads) view.threads.emplace_back(trace.text(thread));
     for (const auto& stream : graph.streams) view.streams.emplace_back(stream.device, stream.stream);
-    for (std::size_t i = 0; i < times.size(); ++i) {
-        if (times[i].length() <= 0) continue;
-        Point point = path.parts[i].point;
-        const PointInfo& info = graph.info[point];
-        ViewPathSpan span{
-            .time = {times[i].start - zero, times[i].end - zero}, .lane = info.lane, .what = path.parts[i].what};
+    std::optional<RecordedTimes> times;
+    CriticalPath path = critical_path_of(facts, Estimate::central, {}, [&](const PathPart& part) {
+        if (!times) times.emplace(graph, trace);
+        const Interval time = times->of(part);
+        if (time.length() <= 0) return;
+        const PointInfo& info = graph.info[part.point];
+        const std::uint32_t object = graph.object[part.point];
+        ViewPathSpan span{.time = {time.start - zero, time.end - zero}, .lane = info.lane, .what = part.what};
         if (info.kind == PointKind::op) {
-            span.table = table_of(op_kind(graph.object[point]));
-            span.event_start = recorded_start(trace, graph.object[point]) - zero;
+            span.table = table_of(op_kind(object));
+            span.event_start = recorded_start(trace, object) - zero;
         } else if (info.kind == PointKind::call_end) {
             span.table = SliceTable::api_call;
-            span.event_start = trace.api_call().start[graph.object[point]] - zero;
+            span.event_start = trace.api_call().start[object] - zero;
         }
         view.spans.push_back(span);
-    }
+    });
+    view.by_class = path.by_class;
+    view.total = path.total;
     return view;
 }
 

@@ -125,7 +125,7 @@ void add_counter(const Counter& counter, std::int32_t parent, Scene& scene) {
     scene.lanes.push_back(std::move(lane));
 }
 
-Scene make_scene(const Facts& facts, const std::function<void(const Scene&)>& with_host) {
+Scene make_scene(Facts& facts, const std::function<void(const Scene&)>& with_host) {
     const Trace& trace = facts.trace();
     std::vector<Counter> counters = counters_of(trace);
     Scene scene, host;

@@ -132,12 +132,12 @@ struct Scene {
 // The tracks of processes, by key; in the order of the table where keys are equal.
 using ProcessTracks = std::multimap<StringId, std::int32_t>;
 
-// `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<GapList>(). `with_host`: called with the part
+// `facts` is of a trace that counts from zero; GapList and IdleGaps become known. A row of table "gap" is an index in facts.get<GapList>(). `with_host`: called with the part
 // of processes, whose lanes come last, while devices take longer.
-Scene make_scene(const Facts& facts, const std::function<void(const Scene&)>& with_host = {});
+Scene make_scene(Facts& facts, const std::function<void(const Scene&)>& with_host = {});
 
 // Parts of make_scene (scene_devices.cc, scene_host.cc).
-void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene);
+void add_devices(Facts& facts, const std::vector<Counter>& counters, Scene& scene);
 void add_threads(const Facts& facts, const ProcessTracks& processes, Scene& scene);
 // The lanes of one track under construction: one for each of its rows and table.
 class TrackRows {

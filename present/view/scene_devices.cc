@@ -19,7 +19,7 @@ using StreamKey = std::tuple<StringId, std::int32_t, std::int64_t>;  // process,
 
 class Devices {
 public:
-    Devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene)
+    Devices(Facts& facts, const std::vector<Counter>& counters, Scene& scene)
         : facts_(facts), trace_(facts.trace()), tables_(trace_.tables()), counters_(counters), scene_(scene) {}
 
     void add() {
@@ -40,11 +40,12 @@ public:
                 {r.start[row], r.start[row] + r.dur[row], static_cast<std::uint32_t>(SliceTable::device_range), row});
         for (const DeviceActivity& activity : facts_.get<Activity>().devices)
             busy_[activity.device].push_back(&activity);
-        each_idle_span(facts_, [this](const IdleSpan& span) {
+        auto add_span = [this](const IdleSpan& span) {
             Lane& lane = idle_[span.device][span.cause];
             if (span.thread != kNoString) lane.threads.set(static_cast<Row>(lane.slices.size()), span.thread);
             lane.slices.push_back({span.start, span.dur, kNoString, span.gap});
-        });
+        };
+        list_idle_spans(facts_, add_span);
         name_devices();
         name_streams();
         for (std::int32_t device : devices()) add_device(device);
@@ -222,7 +223,7 @@ private:
         std::move(rows).add_to(track, scene_);
     }
 
-    const Facts& facts_;
+    Facts& facts_;
     const Trace& trace_;
     const Tables& tables_;
     const std::vector<Counter>& counters_;
@@ -238,7 +239,7 @@ private:
 
 }  // namespace
 
-void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene) {
+void add_devices(Facts& facts, const std::vector<Counter>& counters, Scene& scene) {
     Devices(facts, counters, scene).add();
 }
 

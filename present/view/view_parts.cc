@@ -67,24 +67,23 @@ bool has_frames(const Lane& lane) {
 ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const Options& options)
     : trace(std::move(rebase_to_start)),
       summaries(std::move(of_job)),
-      facts(std::make_unique<const Facts>(trace, options)),
+      facts(std::make_unique<Facts>(trace, options)),
       iterations(facts->get<Iterations>().all.size()) {
     std::vector<LaneParts> host;  // the last lanes
     scene = make_scene(*facts, [&](const Scene& part) {
         for (const Lane& lane : part.lanes) arrange_lane(lane, host.emplace_back());
     });
-    const GraphOrigins& origins = facts->get<GraphOrigins>();
-    stacks_ = std::async(std::launch::async | std::launch::deferred,
-                         [this, &origins] { return call_stacks(trace, scene, origins); });
     strings.merge(trace.strings());
     auto add_lanes = [&] {
         arrange_lanes(0, scene.lanes.size() - host.size());
         std::move(host.begin(), host.end(), lanes.end() - static_cast<std::ptrdiff_t>(host.size()));
-        count_names();
     };
     run_together(trace.kernel().rows + trace.op().rows + trace.api_call().rows,
-                 {add_lanes, [this] { tables = event_tables(*facts, scene, strings); }});
+                 {add_lanes, [this] { count_names(); }, [this] { tables = event_tables(*facts, scene, strings); }});
     number_timeline();
+    const GraphOrigins& origins = facts->get<GraphOrigins>();
+    stacks_ = std::async(std::launch::async | std::launch::deferred,
+                         [this, &origins] { return call_stacks(trace, scene, origins); });
     if (has_stacks)
         sums_ = std::async(std::launch::async | std::launch::deferred,
                            [this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });

@@ -62,7 +62,7 @@ struct ViewParts {
     Trace trace;
     std::optional<Trace> summaries;  // the summaries that the answer is about; absent: the trace
     const Trace& answered() const { return summaries ? *summaries : trace; }
-    std::unique_ptr<const Facts> facts;  // until the answer is there
+    std::unique_ptr<Facts> facts;  // until the answer is there
     Scene scene;
     AnswerJson answer;   // empty until it is there
     StringPool strings;  // the trace's, and names of causes

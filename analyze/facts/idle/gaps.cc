@@ -204,20 +204,30 @@ bool listed_before(const IdleGap& a, const IdleGap& b) {
     return a.start != b.start ? a.start < b.start : a.device < b.device;
 }
 
-IdleGaps IdleGaps::make(const Facts& facts) {
+namespace {
+
+IdleGaps totals_of(const Facts& facts, const std::vector<Explained>& devices) {
     IdleGaps result;
-    GapReading reading(facts);
     Explained all;
-    for (const DeviceActivity& device : facts.get<Activity>().devices) {
-        Explained explained = reading.read_all(device.device, nullptr);
-        result.devices.push_back(explained.idle);
-        all.add(explained);
+    for (const Explained& device : devices) {
+        result.devices.push_back(device.idle);
+        all.add(device);
     }
     std::vector<LongestGap*> longest;
     for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
         if (all.longest[cause]) longest.push_back(&result.longest[cause].emplace(LongestGap{*all.longest[cause]}));
     find_places(facts, std::move(longest));
     return result;
+}
+
+}  // namespace
+
+IdleGaps IdleGaps::make(const Facts& facts) {
+    GapReading reading(facts);
+    std::vector<Explained> devices;
+    for (const DeviceActivity& device : facts.get<Activity>().devices)
+        devices.push_back(reading.read_all(device.device, nullptr));
+    return totals_of(facts, devices);
 }
 
 GapList GapList::make(const Facts& facts) {
@@ -227,17 +237,23 @@ GapList GapList::make(const Facts& facts) {
     return result;
 }
 
-void each_idle_span(const Facts& facts, const std::function<void(const IdleSpan&)>& visit) {
+namespace {
+
+// Calls visit(span) for each piece of all gaps, and see(gap, explained) after those of a gap. Returns what the gaps of each device sum to.
+template <class Visit, class See>
+std::vector<Explained> read_spans(const Facts& facts, Visit&& visit, See&& see) {
     PodVector<IdleSpan> spans;  // of one gap
     GapReading reading(facts);
     GapReader reader = reading.reader(&spans);
-    DeviceIdle ignored;
+    std::vector<Explained> devices;
     std::uint32_t listed = 0;
-    for (const DeviceActivity& device : facts.get<Activity>().devices)
+    for (const DeviceActivity& device : facts.get<Activity>().devices) {
+        Explained& explained = devices.emplace_back();
+        explained.idle.device = device.device;
         for (GapLister lister(facts.trace(), device.device); lister.next(); ++listed) {
             spans.clear();
             IdleGap gap = lister.gap();
-            reader.read(gap, ignored);
+            reader.read(gap, explained.idle);
             std::sort(spans.begin(), spans.end(),
                       [](const IdleSpan& a, const IdleSpan& b) { return a.start < b.start; });
             for (IdleSpan& span : spans) {
@@ -245,7 +261,26 @@ void each_idle_span(const Facts& facts, const std::function<void(const IdleSpan&
                 span.device = gap.device;
                 visit(span);
             }
+            see(gap, explained);
         }
+    }
+    return devices;
+}
+
+}  // namespace
+
+void each_idle_span(const Facts& facts, const std::function<void(const IdleSpan&)>& visit) {
+    read_spans(facts, visit, [](const IdleGap&, Explained&) {});
+}
+
+void list_idle_spans(Facts& facts, const std::function<void(const IdleSpan&)>& visit) {
+    GapList list;
+    std::vector<Explained> devices = read_spans(facts, visit, [&](const IdleGap& gap, Explained& explained) {
+        list.gaps.push_back(gap);
+        if (gap.dur >= facts.options().gap_min_ns) explained.consider(gap);
+    });
+    facts.put(std::move(list));
+    facts.put(totals_of(facts, devices));
 }
 
 IdleSpans IdleSpans::make(const Facts& facts) {

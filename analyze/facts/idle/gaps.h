@@ -41,6 +41,8 @@ bool listed_before(const IdleGap& a, const IdleGap& b);
 
 // Calls visit(span) for each piece of all gaps, by device, gap, then start; per device and cause they sum to DeviceIdle.
 void each_idle_span(const Facts& facts, const std::function<void(const IdleSpan&)>& visit);
+// The same; makes GapList and IdleGaps on the way, which otherwise read all gaps again.
+void list_idle_spans(Facts& facts, const std::function<void(const IdleSpan&)>& visit);
 
 // A list of the same, for analyses that need it more than once.
 struct IdleSpans {

@@ -42,35 +42,81 @@ constexpr auto kCriticalpathColumns = columns_of<CriticalPathRow>({
      [](auto& r) { return percent(r.time, r.whole); }},
 });
 
-// Names the parts of a path.
-class PartNames {
+// Sums the parts of a path by class and name.
+class NamedParts {
 public:
-    PartNames(const Facts& facts, const PodVector<PathPart>& parts) : facts_(facts), graph_(facts.get<ReplayGraph>()) {
+    using Sums = std::map<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>>;  // time and number
+
+    explicit NamedParts(const Facts& facts) : trace_(facts.trace()), graph_(facts.get<ReplayGraph>()) {}
+    void add(const PathPart& part) {
+        const std::uint32_t object = graph_.object[part.point];
+        const PointInfo& info = graph_.info[part.point];
+        if (info.kind == PointKind::op)
+            add(part.what, name_of_op(part.what, object), part.dur);
+        else if (object == kNoRow || info.kind == PointKind::call_end)
+            add(part.what, object == kNoRow ? kNoString : trace_.api_call().name.value_or(object, kNoString), part.dur);
+        else
+            host_code_[graph_.threads[info.lane]].push_back({part.dur, object, part.what});
+    }
+    Sums sums() && {
+        name_host_code();
+        return std::move(sums_);
+    }
+
+private:
+    struct HostCode {
+        DurNs dur;
+        Row call;  // the time passed in front of it
+        PathClass what;
+    };
+    void add(PathClass what, StringId name, DurNs dur) {
+        auto& [time, count] = sums_[{what, name}];
+        time += dur;
+        ++count;
+    }
+    StringId name_of_op(PathClass what, std::uint32_t object) const {
+        // A gap has no name of its own.
+        if (what == PathClass::gap) return kNoString;
+        switch (op_kind(object)) {
+            case DeviceOp::kernel: return trace_.kernel().name.value_or(op_row(object), kNoString);
+            case DeviceOp::memcpy: return trace_.memcpy().kind.value_or(op_row(object), kNoString);
+            case DeviceOp::memset:
+            case DeviceOp::none: return kNoString;
+        }
+        return kNoString;
+    }
+    // By the operator or range around it. A thread's spans are read in pieces: there may be millions.
+    void name_host_code() {
+        auto time_of = [&](const HostCode& each) { return trace_.api_call().start[each.call]; };
+        HostTimeline timeline(trace_, {HostKind::range, HostKind::op});
+        for (auto& [thread, own] : host_code_) {
+            std::sort(own.begin(), own.end(), [&](const auto& a, const auto& b) { return time_of(a) < time_of(b); });
+            std::vector<TimeNs> times(own.size());
+            std::transform(own.begin(), own.end(), times.begin(), time_of);
+            const HostCode* next = own.begin();
+            timeline.each_innermost_at(thread, times, [&](const HostThread& piece, std::uint32_t span) {
+                add(next->what, span == kNoSpan ? kNoString : piece.spans[span].name, next->dur);
+                ++next;
+            });
+            for (; next != own.end(); ++next) add(next->what, kNoString, next->dur);
+        }
+    }
+
+    const Trace& trace_;
+    const ReplayGraph& graph_;
+    Sums sums_;
+    std::map<StringId, PodVector<HostCode>> host_code_;  // by thread
+};
+
+// Handles of kernels and calls.
+class PartHandles {
+public:
+    explicit PartHandles(const Facts& facts) : facts_(facts) {
         const KernelNames& kernels = facts.get<KernelNames>();
         for (std::size_t n = 1; n <= kernels.order.size(); ++n)
             kernel_handles_[kernels.with_handle(n)] = fmt::format("k-{}", n);
-        name_host_code(parts);
     }
-    // Of the part at this place of the path.
-    StringId name(std::size_t at, const PathPart& part) const {
-        const Trace& trace = facts_.trace();
-        std::uint32_t object = graph_.object[part.point];
-        const PointInfo& info = graph_.info[part.point];
-        if (info.kind == PointKind::op) {
-            // A gap has no name of its own.
-            if (part.what == PathClass::gap) return kNoString;
-            switch (op_kind(object)) {
-                case DeviceOp::kernel: return trace.kernel().name.value_or(op_row(object), kNoString);
-                case DeviceOp::memcpy: return trace.memcpy().kind.value_or(op_row(object), kNoString);
-                case DeviceOp::memset:
-                case DeviceOp::none: return kNoString;
-            }
-        }
-        if (object == kNoRow) return kNoString;
-        if (info.kind == PointKind::call_end) return trace.api_call().name.value_or(object, kNoString);
-        return around_[at];
-    }
-    std::string handle(PathClass what, StringId name) const {
+    std::string of(PathClass what, StringId name) const {
         if (name == kNoString) return "";
         if (what == PathClass::kernel) {
             auto found = kernel_handles_.find(name);
@@ -80,34 +126,7 @@ public:
     }
 
 private:
-    // A thread's spans are read in pieces: there may be millions.
-    void name_host_code(const PodVector<PathPart>& parts) {
-        const Trace& trace = facts_.trace();
-        auto time_of = [&](std::uint32_t at) { return trace.api_call().start[graph_.object[parts[at].point]]; };
-        std::map<StringId, PodVector<std::uint32_t>> sought;  // parts by thread
-        for (std::uint32_t at = 0; at < parts.size(); ++at) {
-            const PointInfo& info = graph_.info[parts[at].point];
-            if (info.kind != PointKind::op && info.kind != PointKind::call_end &&
-                graph_.object[parts[at].point] != kNoRow)
-                sought[graph_.threads[info.lane]].push_back(at);
-        }
-        around_.resize(parts.size(), kNoString);
-        HostTimeline timeline(trace, {HostKind::range, HostKind::op});
-        for (auto& [thread, own] : sought) {
-            std::sort(own.begin(), own.end(), [&](auto a, auto b) { return time_of(a) < time_of(b); });
-            std::vector<TimeNs> times(own.size());
-            std::transform(own.begin(), own.end(), times.begin(), time_of);
-            const std::uint32_t* next = own.begin();
-            timeline.each_innermost_at(thread, times, [&](const HostThread& piece, std::uint32_t span) {
-                if (span != kNoSpan) around_[*next] = piece.spans[span].name;
-                ++next;
-            });
-        }
-    }
-
     const Facts& facts_;
-    const ReplayGraph& graph_;
-    PodVector<StringId> around_;  // by part: the operator or range around host code
     std::map<StringId, std::string> kernel_handles_;
 };
 
@@ -122,15 +141,10 @@ Result<ResultTable> criticalpath_table(const Facts& facts) {
         table.notes.push_back("No critical path: only 1 step; record at least 2 steps.");
         return table;
     }
-    CriticalPath path = critical_path_of(facts, Estimate::central);
-    PartNames names(facts, path.parts);
-    std::map<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>> sums;
-    for (std::size_t at = 0; at < path.parts.size(); ++at) {
-        const PathPart& part = path.parts[at];
-        auto& [time, count] = sums[{part.what, names.name(at, part)}];
-        time += part.dur;
-        ++count;
-    }
+    NamedParts parts(facts);
+    CriticalPath path = critical_path_of(facts, Estimate::central, {}, [&](const PathPart& part) { parts.add(part); });
+    const NamedParts::Sums sums = std::move(parts).sums();
+    const PartHandles handles(facts);
     std::vector<std::pair<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>>> rows(sums.begin(),
                                                                                                   sums.end());
     std::stable_sort(rows.begin(), rows.end(),
@@ -140,7 +154,7 @@ Result<ResultTable> criticalpath_table(const Facts& facts) {
         auto [what, name] = key;
         auto [time, count] = sum;
         table.add(kCriticalpathColumns,
-                  {facts.trace(), what, name, names.handle(what, name), count, time, steps, path.total});
+                  {facts.trace(), what, name, handles.of(what, name), count, time, steps, path.total});
     }
     return table;
 }

@@ -34,6 +34,8 @@ std::vector<std::string> spill_folders(const std::string& output_folder);
 
 // Gives the system the memory of freed blocks, some of which are otherwise kept for the next ones.
 void return_spare_memory();
+// From now on, none are kept: for a program whose memory counts more than the time to clear pages.
+void keep_no_spare_memory();
 
 // At most one at a time. Blocks may outlive it.
 class Spill {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -254,7 +255,7 @@ public:
         return *kept;
     }
     bool keep(void* block) {
-        if (block == nullptr) return false;
+        if (block == nullptr || !keeps_.load(std::memory_order_relaxed)) return false;
         std::size_t size = malloc_usable_size(block);
         if (size < kLeast) return false;
         std::lock_guard lock(mutex_);
@@ -289,6 +290,7 @@ public:
         std::lock_guard lock(mutex_);
         if (count_ > 0) drop_oldest();
     }
+    void keep_none() { keeps_.store(false, std::memory_order_relaxed); }
     void drop_all() {
         std::lock_guard lock(mutex_);
         while (count_ > 0) drop_oldest();
@@ -312,6 +314,7 @@ private:
     std::mutex mutex_;
     std::array<Kept, kMost> blocks_{};  // oldest first
     std::size_t count_ = 0, bytes_ = 0;
+    std::atomic<bool> keeps_ = true;
 };
 
 }  // namespace
@@ -338,6 +341,8 @@ void return_spare_memory() {
     KeptBlocks::all().drop_all();
     malloc_trim(0);
 }
+
+void keep_no_spare_memory() { KeptBlocks::all().keep_none(); }
 
 std::vector<std::string> spill_folders(const std::string& output_folder) {
     std::vector<std::string> folders = temporary_folders();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "analyze/facts/facts.h"
 #include "tests/unit/analyze/draft.h"
@@ -44,6 +45,39 @@ void expect_longest_listed(const Facts& facts) {
     }
 }
 
+// Listing the pieces makes the same gaps and totals known.
+void expect_listed_on_the_way(const Facts& read) {
+    Facts facts(read.trace(), read.options());
+    std::size_t pieces = 0;
+    list_idle_spans(facts, [&](const IdleSpan& span) {
+        const IdleSpan& same = read.get<IdleSpans>().spans[pieces++];
+        EXPECT_EQ(std::tuple(span.start, span.dur, span.gap, span.cause),
+                  std::tuple(same.start, same.dur, same.gap, same.cause));
+    });
+    EXPECT_EQ(pieces, read.get<IdleSpans>().spans.size());
+    const PodVector<IdleGap>&own = facts.get<GapList>().gaps, &gaps = read.get<GapList>().gaps;
+    ASSERT_EQ(own.size(), gaps.size());
+    for (std::size_t i = 0; i < gaps.size(); ++i)
+        EXPECT_EQ(
+            std::tuple(own[i].start, own[i].dur, own[i].device, own[i].cause, own[i].host_what, own[i].after),
+            std::tuple(gaps[i].start, gaps[i].dur, gaps[i].device, gaps[i].cause, gaps[i].host_what, gaps[i].after));
+    const IdleGaps &total = facts.get<IdleGaps>(), &expected = read.get<IdleGaps>();
+    ASSERT_EQ(total.devices.size(), expected.devices.size());
+    for (std::size_t i = 0; i < expected.devices.size(); ++i) {
+        const DeviceIdle &one = total.devices[i], &other = expected.devices[i];
+        EXPECT_EQ(std::tuple(one.device, one.drained, one.between_launches),
+                  std::tuple(other.device, other.drained, other.between_launches));
+        for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
+            EXPECT_EQ(std::tuple(one.causes[cause].total, one.causes[cause].count),
+                      std::tuple(other.causes[cause].total, other.causes[cause].count));
+    }
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+        ASSERT_EQ(total.longest[cause].has_value(), expected.longest[cause].has_value());
+        if (!total.longest[cause]) continue;
+        EXPECT_EQ(total.longest[cause]->place, expected.longest[cause]->place);
+    }
+}
+
 // Idle time per cause, ns, of all devices; checks on the way that causes and gaps sum to idle exactly.
 std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
     Facts facts(trace, {});
@@ -61,6 +95,7 @@ std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
     EXPECT_EQ(causes, idle);
     expect_spans_fill_gaps(facts, sums);
     expect_longest_listed(facts);
+    expect_listed_on_the_way(facts);
     return sums;
 }
 

@@ -1,6 +1,7 @@
 // Replays of traces that no program makes: nothing is expected of them but an answer. Sanitizer builds check the arithmetic.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 
 #include "analyze/facts/facts.h"
@@ -32,7 +33,11 @@ std::string answer(const Trace& trace) {
             std::size_t ends = graph.steps.size() == 1 ? 2 : graph.steps.size();
             EXPECT_EQ(completions(graph, scenario, times).size(), ends);
             CriticalPath path = critical_path(graph, scenario, times);
-            EXPECT_EQ(recorded_times(path, graph, trace).size(), path.parts.size());
+            std::optional<RecordedTimes> recorded;
+            for (const PathPart& part : path.parts) {
+                if (!recorded) recorded.emplace(graph, trace);
+                EXPECT_GE(recorded->of(part).length(), 0);
+            }
         }
     return graph.why_not;
 }

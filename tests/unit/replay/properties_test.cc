@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <random>
+#include <tuple>
 
 #include "analyze/facts/facts.h"
 #include "analyze/replay/prediction.h"
@@ -73,6 +74,14 @@ TEST_P(ReplayOfRecording, IsTheRecordingIfUnchanged) {
     EXPECT_EQ(wrong, 0u) << "of " << graph_->points();
 }
 
+std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph& graph, const Trace& trace) {
+    std::vector<Interval> times;
+    if (path.parts.empty()) return times;
+    RecordedTimes recorded(graph, trace);
+    for (const PathPart& part : path.parts) times.push_back(recorded.of(part));
+    return times;
+}
+
 // Unchanged, the path is the recording. Without the recorder's cost, its parts keep their order and lie in the recorded steps.
 TEST_P(ReplayOfRecording, HasItsCriticalPathAtRecordedTimes) {
     Scenario unchanged(*graph_);
@@ -83,6 +92,15 @@ TEST_P(ReplayOfRecording, HasItsCriticalPathAtRecordedTimes) {
         const PathPart& part = path.parts[i];
         ASSERT_EQ(times[i], (Interval{part.start, part.start + part.dur})) << "part " << i;
     }
+    // What sees the parts gets the same, in the same order.
+    std::size_t seen = 0;
+    CriticalPath shown = critical_path(*graph_, unchanged, replayed(unchanged), [&](const PathPart& part) {
+        ASSERT_LT(seen, path.parts.size());
+        EXPECT_EQ(std::tuple(part.point, part.source, part.start, part.dur),
+                  std::tuple(path.parts[seen].point, path.parts[seen].source, times[seen].start, times[seen].length()));
+        ++seen;
+    });
+    EXPECT_EQ(std::tuple(seen, shown.parts.size(), shown.total), std::tuple(path.parts.size(), 0u, path.total));
     path = critical_path_of(*facts_, Estimate::central);
     times = recorded_times(path, *graph_, trace_);
     if (times.empty()) return;
