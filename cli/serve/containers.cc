@@ -104,13 +104,6 @@ bool each_entry(const std::string& folder, std::size_t most, bool follow, bool f
     return all;
 }
 
-// As Kubernetes allows for namespaces, pods and containers; underscores separate them.
-bool possible_name(std::string_view name) {
-    constexpr std::size_t kLongest = 253;
-    return !name.empty() && name.size() <= kLongest &&
-           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == name.npos;
-}
-
 struct Sum {
     double memory = 0, utilisation = 0;
     std::size_t processes = 0, with_memory = 0, with_utilisation = 0;
@@ -125,7 +118,7 @@ struct Sum {
 };
 
 // The largest have lines of their own.
-std::vector<std::pair<std::string, Sum>> shown(const std::map<std::string, Sum>& sums) {
+std::vector<std::pair<std::string, Sum>> largest_sums(const std::map<std::string, Sum>& sums) {
     std::vector<std::pair<std::string, Sum>> list(sums.begin(), sums.end());
     if (list.size() <= kMostShown) return list;
     std::stable_sort(list.begin(), list.end(),
@@ -137,6 +130,12 @@ std::vector<std::pair<std::string, Sum>> shown(const std::map<std::string, Sum>&
 }
 
 }  // namespace
+
+bool possible_name(std::string_view name) {
+    constexpr std::size_t kLongest = 253;
+    return !name.empty() && name.size() <= kLongest &&
+           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == name.npos;
+}
 
 Place place_of(std::string_view cgroup, bool whole) {
     std::optional<Place> found;
@@ -361,7 +360,7 @@ std::string Containers::exposition(const std::vector<DeviceProcesses>& devices, 
     for (const std::map<Place, Sum>& of : sums) {
         std::map<std::string, Sum> by_labels;  // restarted containers have one name
         for (const auto& [place, sum] : of) by_labels[labels(place, names_.find(place))].add(sum);
-        lines.push_back(shown(by_labels));
+        lines.push_back(largest_sums(by_labels));
     }
     auto add = [&](std::string_view name, std::string_view help, auto&& value) {
         Family family(page, name, "gauge", help);

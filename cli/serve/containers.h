@@ -26,8 +26,12 @@ struct Place {
 // From /proc/PID/cgroup. `whole`: whether the reader sees the names from the root on, not from its own group.
 Place place_of(std::string_view cgroup, bool whole);
 
+// As Kubernetes allows for namespaces, pods and containers; underscores separate them.
+bool possible_name(std::string_view name);
+
 struct PodName {
     std::string space = {}, pod = {}, container = {};  // "": unknown
+    auto operator<=>(const PodName&) const = default;
 };
 
 // The pod that this process is in, by the files that kubelet mounts into each container: POD_UID/etc-hosts at /etc/hosts,

@@ -21,6 +21,7 @@
 #include "cli/program.h"
 #include "cli/serve/containers.h"
 #include "cli/serve/jobs.h"
+#include "cli/serve/kubelet.h"
 #include "cli/serve/prometheus.h"
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
@@ -34,12 +35,14 @@ struct ServeArguments {
     std::string jobs;  // a folder of snapshots; "": none
     bool pods = false, dcgm_names = false;
     std::string host_root;
+    std::string kubelet;  // a socket; "": not asked
 };
 
 struct Served {
     LiveFeed feed;
     std::optional<JobPages> jobs = {};
     std::optional<Containers> containers = {};
+    std::optional<Kubelet> kubelet = {};
     bool sampling = true;  // false: only jobs are served
     DurNs interval = 0;
     std::optional<std::string> dcgm_host = {};  // its name, if DCGM's names are served
@@ -75,15 +78,18 @@ std::string metrics(Served& served, std::string_view problem) {
     TimeNs now = realtime_ns();
     std::string text;
     std::vector<DeviceProcesses> processes;
+    std::vector<SampledDevice> devices;
     if (served.sampling)
         served.feed.look([&](const LiveState& state) {
             text = exposition(state, now, program_version(), problem);
             if (served.dcgm_host) text += dcgm_exposition(state, now, *served.dcgm_host);
             if (served.containers) processes = newest_processes(state, now);
+            for (const LiveDevice& device : state.devices()) devices.push_back(device.known);
         });
     if (served.containers)
         text += served.containers->exposition(processes, served.interval,
                                               served.jobs ? served.jobs->places() : std::vector<Place>());
+    if (served.kubelet) text += served.kubelet->exposition(devices);
     if (served.jobs) text += served.jobs->exposition(now, served.containers ? &served.containers->names() : nullptr);
     return text;
 }
@@ -127,6 +133,9 @@ void announce(const HttpEndpoint& endpoint, const Served& served) {
     if (served.containers && served.sampling)
         if (std::string problem = served.containers->problem(); !problem.empty())
             note("processes cannot be attributed to containers: " + problem);
+    if (served.kubelet && !served.kubelet->problem().empty())
+        note(fmt::format("devices cannot be attributed to pods: {}; serve asks again every 10 s",
+                         served.kubelet->problem()));
     if (!endpoint.at().loopback())
         note(fmt::format(
             "anyone who can reach {} can read these metrics, with no password and no encryption; to protect "
@@ -149,6 +158,7 @@ Result<ExitCode> serve(const ServeArguments& arguments) {
     const char* node = getenv("NODE_NAME");  // as dcgm-exporter: a pod has another host name
     if (arguments.dcgm_names) served.dcgm_host = node == nullptr ? host_name() : node;
     if (arguments.pods) served.containers.emplace(arguments.host_root);
+    if (!arguments.kubelet.empty()) served.kubelet.emplace(arguments.kubelet);
     Status sampling = served.feed.start();
     if (!arguments.jobs.empty()) {
         served.jobs.emplace(arguments.jobs);
@@ -159,10 +169,12 @@ Result<ExitCode> serve(const ServeArguments& arguments) {
     } else if (!sampling) {
         return sampling.error();
     }
+    if (served.kubelet) served.kubelet->look(monotonic_ns());
     Status ended = (*endpoint)->serve([&](const HttpRequest& request) { return page(served, request); },
                                       [&served] {
                                           if (served.sampling) served.feed.restart(monotonic_ns());
                                           if (served.jobs) served.jobs->look(realtime_ns());
+                                          if (served.kubelet) served.kubelet->look(monotonic_ns());
                                       },
                                       [&] { announce(**endpoint, served); });
     served.feed.stop();
@@ -186,6 +198,9 @@ std::function<Result<ExitCode>()> declare_serve(CommandLine& line) {
     line.option("--host-root", arguments->host_root,
                 "Folder with the host's /proc and /var/log/pods for --pods (default: /).")
         .value("DIR");
+    line.option("--kubelet", arguments->kubelet,
+                "Also serve which pods have which devices, idle ones too, as kubelet says at its pod-resources socket.")
+        .value("SOCKET");
     line.removed("--web-config", "for TLS and passwords, put a reverse proxy in front of serve");
     declare_live_options(line, arguments->live);
     return [arguments] { return serve(*arguments); };

@@ -62,6 +62,8 @@ constexpr Exporter kExporters[] = {
      has_device_work, export_pprof},
     {"pprof-source", "Warp samples by kernel, source line and stall reason, for pprof.", ".pb.gz", true, kSamples,
      has_instruction_samples, export_pprof_source},
+    {"otlp-profiles", "Experimental: the same for OpenTelemetry's Collector (OTLP 1.11.0).", ".otlp.pb", true, kWork,
+     has_device_work, export_otlp_profiles},
     {"hatchet", "Device time by range, operator and kernel, JSON as Proton writes it.", ".hatchet", false, kWork,
      has_device_work, export_hatchet},
     {"csv", "All tables as CSV, one after the other.", ".csv", false, "rows", has_rows, export_csv},

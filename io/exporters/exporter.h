@@ -37,6 +37,7 @@ Status export_folded_python(const Trace& trace, Sink& sink);
 Status export_folded_source(const Trace& trace, Sink& sink);
 Status export_pprof(const Trace& trace, Sink& sink);
 Status export_pprof_source(const Trace& trace, Sink& sink);
+Status export_otlp_profiles(const Trace& trace, Sink& sink);
 Status export_hatchet(const Trace& trace, Sink& sink);
 Status export_csv(const Trace& trace, Sink& sink);
 

@@ -1,4 +1,4 @@
-// Fuzz target of the server of `view`. The first byte chooses: a request made of lines (path, then headers), given to the service, or bytes
+// Fuzz target of the server of `view`, and of what a gRPC server answers. The first byte chooses: a request made of lines (path, then headers), given to the service, or bytes
 // sent to the endpoint as they are, by a socket. In both a byte 1 stands for the token, 2 for the cookie, 3 for the server's own address, which nobody guesses.
 // What is behind the cookie is only answered to who has it, names this server and does not come from another page, and
 // only a token is exchanged for the cookie.
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/http/endpoint.h"
+#include "cli/http/grpc_call.h"
 #include "cli/view/service.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -175,6 +176,16 @@ void check_endpoint(const Server& server, Choices& choices) {
             "what is behind the cookie needs it");
 }
 
+void check_texts(std::string_view text) {
+    static_cast<void>(parse_host_port(text));
+    constexpr std::size_t kMost = 1000;
+    GrpcAnswer answer(kMost);
+    std::string reply;
+    if (answer.take(text, reply) && answer.complete())
+        promise(answer.message().size() <= kMost, "no message is longer than allowed");
+    promise(reply.size() <= 2 * text.size(), "a server does not make its client send without end");
+}
+
 }  // namespace
 
 void run_http(std::string_view bytes) {
@@ -184,7 +195,7 @@ void run_http(std::string_view bytes) {
     if (form == 3)
         check_endpoint(server, choices);
     else if (form == 2)
-        static_cast<void>(parse_host_port(choices.rest()));
+        check_texts(choices.rest());
     else
         check_service(server, choices);
 }

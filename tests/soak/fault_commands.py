@@ -23,7 +23,7 @@ INPUTS = {
 READ = ("kineto.json.gz", "kineto.json", "kineto.json.zst", "nsys.sqlite.gz", "nsys.sqlite", "nsys_gpu_trace.csv", "hatchet.json", "xplane.pb.gz",
         "xprof.json.gz", "memory.prof", "snapshot.pickle.gz", "timeline.raw.zst", "flight", "smi.xml", "dmon.txt", "smi.csv", "series.csv",
         "details.csv.gz", "raw.csv.gz", "run.gpuprof", "dump", "damaged.sqlite")
-EXPORTS = ("capture", "chrome", "perfetto", "nsys", "speedscope", "folded", "pprof", "hatchet", "csv", "html")
+EXPORTS = ("capture", "chrome", "perfetto", "nsys", "speedscope", "folded", "pprof", "otlp-profiles", "hatchet", "csv", "html")
 OF_SAMPLES = ("folded-source", "pprof-source")
 
 # IN/: the inputs; what is written goes into the current folder.

@@ -23,7 +23,7 @@ import bombs  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 100_000
-FORMATS = ("capture", "chrome", "perfetto", "nsys", "speedscope", "folded", "folded-python", "folded-source", "pprof", "pprof-source", "hatchet", "csv", "html")
+FORMATS = ("capture", "chrome", "perfetto", "nsys", "speedscope", "folded", "folded-python", "folded-source", "pprof", "pprof-source", "otlp-profiles", "hatchet", "csv", "html")
 COMMANDS = {
     "report": ["report", "FILE"], "kernels, sequences": ["report", "FILE", "kernels", "sequences", "--format", "json"], "findings": ["report", "FILE", "findings"],
     "query": ["query", "FILE", "--time-out", "15", "SELECT count(*), count(DISTINCT short_name(name)) FROM kernel"], "compare": ["compare", "FILE", "FILE"],

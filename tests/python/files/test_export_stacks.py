@@ -1,4 +1,4 @@
-"""Folded stacks, pprof, Hatchet's JSON and speedscope: their sums are the recording's, their form is what readers want."""
+"""Folded stacks, pprof, OpenTelemetry's profiles, Hatchet's JSON and speedscope: their sums are the recording's, their form is what readers want."""
 
 import csv
 import gzip
@@ -94,6 +94,9 @@ def fields(data):
         key = varint()
         if key & 7 == 0:
             yield key >> 3, varint()
+        elif key & 7 == 1:
+            yield key >> 3, int.from_bytes(data[at: at + 8], "little")
+            at += 8
         else:
             assert key & 7 == 2
             size = varint()
@@ -130,6 +133,56 @@ def test_pprof(program, recording):
             launches += count
     assert {stack: value for stack, value in stacks.items() if value} == folded(program, recording)
     assert launches == device_time(program, recording)[1]
+
+
+def test_otlp_profiles(program, recording):
+    """The same stacks as `folded`, by OpenTelemetry's profiles.proto 1.11.0, and what it demands of dictionaries."""
+    data = list(fields(exported(program, "otlp-profiles", recording)))
+    assert [number for number, _ in data] == [1, 2]
+    tables = {}
+    for number, value in fields(data[1][1]):
+        tables.setdefault(number, []).append(value)
+    zero = {number: table[0] for number, table in tables.items()}
+    assert zero == {1: b"", 2: b"", 3: b"", 4: b"\x0a\x10" + bytes(16) + b"\x12\x08" + bytes(8), 5: b"", 6: b"", 7: b""}
+    assert all(len(set(table)) == len(table) for table in tables.values())
+    assert len(tables[1]) == len(tables[4]) == 1
+    strings = [value.decode() for value in tables[5]]
+    functions = [strings[dict(fields(value)).get(1, 0)] for value in tables[3]]
+    locations = [functions[dict(fields(dict(fields(value)).get(3, b""))).get(1, 0)] for value in tables[2]]
+    stacks = [[locations[place] for place in packed(dict(fields(value)).get(1, b""))] for value in tables[7]]
+    assert {place for value in tables[7] for place in packed(dict(fields(value)).get(1, b""))} == set(range(1, len(locations)))  # all are used
+    attributes = [dict(fields(value)) for value in tables[6]]
+    resource, scope_profiles = (dict(fields(data[0][1])).get(number) for number in (1, 2))
+    assert resource is None or {dict(fields(value))[1] for _, value in fields(resource)} <= {b"service.name", b"host.name"}
+    found, types = [], []
+    for number, profile in fields(scope_profiles):
+        if number == 1:
+            assert list(fields(profile)) == [(1, b"gpu-profile")]
+            continue
+        types.append([strings[value] for _, value in fields(dict(fields(profile))[1])])
+        assert dict(fields(profile)).get(3, 10**18) >= 10**18 and dict(fields(profile))[4] > 0
+        values, identities = Counter(), set()
+        for number, value in fields(profile):
+            if number == 2:
+                sample = dict(fields(value))
+                (attribute,), (measured,) = packed(sample[2]), packed(sample[4])
+                assert (sample[1], attribute) not in identities and sample[1] > 0 < attribute
+                identities.add((sample[1], attribute))
+                assert strings[attributes[attribute][1]] == "gpu"
+                values[dict(fields(attributes[attribute][2]))[3], ";".join(name.replace(";", ",") for name in reversed(stacks[sample[1]]))] += measured
+        found.append(values)
+    assert types == [["gpu_time", "nanoseconds"], ["gpu_launches", "count"]]
+    by_stack, by_device = Counter(), Counter()
+    for (device, stack), value in found[0].items():
+        by_stack[stack] += value
+        by_device[device] += value
+    assert {stack: value for stack, value in by_stack.items() if value} == folded(program, recording)
+    wanted = Counter()
+    for table in DEVICE_WORK:
+        for row in tables_of(program, recording).get(table, []):
+            wanted[int(row["device"] or 0)] += int(row["dur"])
+    assert by_device == wanted
+    assert sum(found[1].values()) == device_time(program, recording)[1]
 
 
 def test_speedscope(program, recording):
@@ -169,7 +222,7 @@ def test_python_stacks(program, tmp_path):
     assert sum(len(p["samples"]) for p in sampled) == len(rows) == sum(sum(p["weights"]) for p in sampled)
 
 
-@pytest.mark.parametrize("form", ["perfetto", "nsys", "speedscope", "folded", "folded-python", "pprof", "hatchet", "chrome", "csv", "capture"])
+@pytest.mark.parametrize("form", ["perfetto", "nsys", "speedscope", "folded", "folded-python", "pprof", "otlp-profiles", "hatchet", "chrome", "csv", "capture"])
 def test_a_recording_without_anything(program, tmp_path, form):
     """There is nothing to export, and no file is written."""
     empty = tmp_path / "empty.json"
