@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
 INPUTS = {
-    "kineto.json.gz": "kineto/triton.json.gz", "stacks.json.gz": "kineto/transformer-stacks-shapes-memory.json.zst", "kineto.json.zst": "public/dlrm/worker0.json.zst",
+    "kineto.json.gz": "kineto/triton.json.gz", "stacks.json.gz": "kineto/transformer-stacks-shapes-memory.json.zst", "kineto.json.zst": "public/critical_path__alexnet__benchmark_result_2869224_1695835535_trace.json.zst",
     "nsys.sqlite.gz": "nsys/autograd_clusters.sqlite.gz", "nsys_gpu_trace.csv": "nsys/mock_gpu_trace.csv",
     "hatchet.json": "proton/matmul.hatchet", "xplane.pb.gz": "jax/mlp.xplane.pb.zst", "xprof.json.gz": "jax/mlp.trace.json.zst",
     "memory.prof": "jax/memory.prof", "snapshot.pickle.gz": "memory/growth.snapshot.pickle.gz",

@@ -7,7 +7,7 @@ would be wrong: with groups of some ranks, or with lost records, nothing may be 
 import collections
 import json
 import shutil
-import subprocess
+import tarfile
 
 import pytest
 from conftest import FIXTURES
@@ -18,47 +18,52 @@ from tests.ranks.job import Job, Model
 from tests.ranks.jobs import slow_gpu
 from tests.ranks.kineto import Options
 
-DLRM = FIXTURES / "public" / "dlrm"
+ARCHIVE = FIXTURES / "public" / "dlrm.tar.xz"
 US = 1_000
 SMALL = Model(layers=2, kernels=4)
 
 
-def unpacked(path):
-    return json.loads(subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The recording of eight workers."""
+    folder = tmp_path_factory.mktemp("dlrm")
+    with tarfile.open(ARCHIVE) as job:
+        for member in job:
+            (folder / member.name).write_bytes(job.extractfile(member).read())
+    return folder
 
 
 def kernels_of(path):
     """(Start, end) in nanoseconds of the collectives of one rank, by start."""
-    events = unpacked(path)["traceEvents"]
+    events = json.loads(path.read_text())["traceEvents"]
     return sorted((1000 * event["ts"], 1000 * (event["ts"] + event["dur"])) for event in events
                   if event.get("cat") == "kernel" and event["name"].startswith("nccl"))
 
 
 @pytest.fixture
-def dlrm(tmp_path):
+def dlrm(whole, tmp_path):
     """Return a function that writes the recording with a changed event list of some workers."""
 
     def changed(change, workers=(3,)):
         place = tmp_path / "job"
-        shutil.copytree(DLRM, place)
+        shutil.copytree(whole, place)
         for worker in workers:
-            trace = unpacked(DLRM / f"worker{worker}.json.zst")
+            trace = json.loads((whole / f"worker{worker}.json").read_text())
             change(trace["traceEvents"])
-            (place / f"worker{worker}.json.zst").unlink()
             (place / f"worker{worker}.json").write_text(json.dumps(trace))
         return place
 
     return changed
 
 
-def test_a_public_job_of_one_machine_is_matched_by_its_clock(ranks):
-    tables = ranks(DLRM, "ranks", "hosts", "rank_collectives", "stragglers")
+def test_a_public_job_of_one_machine_is_matched_by_its_clock(ranks, whole):
+    tables = ranks(whole, "ranks", "hosts", "rank_collectives", "stragglers")
     assert [(row["host"], row["ranks"]) for row in tables["hosts"]] == [("of ranks 0-7", 8)]
     found = {row["collective"]: row for row in tables["rank_collectives"]}
     assert {kind: (row["instances"], row["complete_pct"], row["matched_by"]) for kind, row in found.items()} == {
         "all_reduce": (3, 100, "order, group assumed"), "all_to_all": (5, 100, "order, group assumed")}
     # From the files themselves: all eight collectives of a rank in order, whatever their kind.
-    spans = [kernels_of(DLRM / f"worker{rank}.json.zst") for rank in range(8)]
+    spans = [kernels_of(whole / f"worker{rank}.json") for rank in range(8)]
     for row, own in zip(tables["ranks"], spans, strict=True):
         waits = [max(start for start, _ in members) - start for (start, _), members in zip(own, zip(*spans, strict=True), strict=True)]
         assert row["wait_ns"] == pytest.approx(sum(waits), abs=20 * US)
@@ -66,21 +71,21 @@ def test_a_public_job_of_one_machine_is_matched_by_its_clock(ranks):
     assert max(max(each) - min(each) for each in ends) < 20 * US  # the clock says that these are the same collectives
 
 
-def test_one_step_names_nobody(program, ranks, tmp_path):
-    said = " ".join(program.run("ranks", DLRM, "--cache", tmp_path / "cache").stdout.decode().split())
+def test_one_step_names_nobody(program, ranks, tmp_path, whole):
+    said = " ".join(program.run("ranks", whole, "--cache", tmp_path / "cache").stdout.decode().split())
     assert "cannot tell low confidence" in said
     assert "one step is too few to tell chance from habit, so nobody is named; 11.6 % of a step of 16.0 ms is lost" in said
-    assert not any(row["named"] for row in ranks(DLRM, "stragglers")["stragglers"])
-    assert {row["error_ns"] for row in ranks(DLRM, "stragglers")["stragglers"]} == {None}
+    assert not any(row["named"] for row in ranks(whole, "stragglers")["stragglers"])
+    assert {row["error_ns"] for row in ranks(whole, "stragglers")["stragglers"]} == {None}
 
 
-def test_a_recording_without_steps_is_one(dlrm, ranks):
+def test_a_recording_without_steps_is_one(dlrm, ranks, whole):
     def unmarked(events):
         events[:] = [event for event in events if not event["name"].startswith("ProfilerStep")]
 
     place = dlrm(unmarked, range(8))
     tables = ranks(place, "ranks", "losses")
-    before = ranks(DLRM, "ranks")["ranks"]
+    before = ranks(whole, "ranks")["ranks"]
     assert collections.Counter(row["kind"] for row in tables["losses"])["no_steps"] == 8
     assert [row["steps"] for row in tables["ranks"]] == [1] * 8
     for column in ("compute_ns", "wait_ns", "exposed_comm_ns"):
