@@ -4,9 +4,12 @@ The program comes from GPUPROF_BIN, else from build/release, else build/dev. Tes
 """
 
 import os
+import shutil
 import signal
 import sys
+import tarfile
 import tempfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,23 @@ from synthetic import recording as synthetic_recording  # noqa: E402
 
 FIXTURES = TESTS / "fixtures"
 RECORDINGS = sorted(path for folder in ("kineto", "public") for path in (FIXTURES / folder).glob("*.json.*") if path.suffix in (".gz", ".zst"))
+
+
+def unpacked(archive):
+    """Return the files of an archive of recordings that are much alike, unpacked once."""
+    folder = TESTS.parent / "build" / "unpacked" / f"{archive.name}-{zlib.crc32(archive.read_bytes()):08x}"
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        own = tempfile.mkdtemp(dir=folder.parent)
+        with tarfile.open(archive) as members:
+            members.extractall(own)
+        try:
+            os.rename(own, folder)
+        except OSError:  # another process was faster
+            shutil.rmtree(own)
+    return sorted(folder.iterdir())
+
+
 SEEDS = range(8)  # recordings made by synthetic.py, next to the real ones
 WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.split(".json.")[0] + ".key_averages.txt.xz").exists()]
 

@@ -4,11 +4,12 @@ import functools
 import re
 
 import pytest
-from conftest import FIXTURES
+from conftest import FIXTURES, unpacked
 
 ROOT = FIXTURES.parents[1]
 ENDINGS = (".json.gz", ".json.zst", ".json", ".sqlite.gz", ".sqlite.zst", ".pb.gz", ".gpuprof")
 RECORDINGS = sorted(path for folder in (FIXTURES, ROOT / "examples") for path in folder.rglob("*") if path.name.endswith(ENDINGS))
+RECORDINGS += unpacked(FIXTURES / "public/dlrm.tar.xz")
 PERCENT = re.compile(r"(<?)([\d,]+(?:\.\d+)?) % of (a step|the time|its time)")
 HALF = re.compile(r"bf16|f16|fp16|half|__nv_bfloat|BFloat16|_h_bz|e4m3", re.IGNORECASE)
 PRODUCTS = re.compile(r"gemm|cutlass|nvjet|Cijk_", re.IGNORECASE)
