@@ -15,7 +15,7 @@ namespace {
 
 constexpr ProgressPace kUsual{.first = std::chrono::milliseconds(2000), .next = std::chrono::milliseconds(250)};
 
-Progress* shown = nullptr;
+Progress* on_screen = nullptr;
 
 }  // namespace
 
@@ -28,10 +28,10 @@ Progress::Progress(std::function<std::string(DurNs)> line, ProgressPace pace) : 
 }
 
 void Progress::start(bool terminal) {
-    if (shown != nullptr) return;
+    if (on_screen != nullptr) return;
     // Without a thread or memory for it, no progress is shown.
     Status started = caught([&] { thread_ = std::thread([this, terminal] { (void)caught([&] { run(terminal); }); }); });
-    if (started) shown = this;
+    if (started) on_screen = this;
 }
 
 void Progress::end() {
@@ -43,7 +43,7 @@ void Progress::end() {
     wake_.notify_one();
     thread_.join();
     if (drawn_) std::fputs("\r\033[K", stderr);
-    shown = nullptr;
+    on_screen = nullptr;
 }
 
 void Progress::run(bool terminal) {
@@ -64,7 +64,7 @@ void Progress::run(bool terminal) {
 }
 
 void end_progress() {
-    if (shown != nullptr) shown->end();
+    if (on_screen != nullptr) on_screen->end();
 }
 
 std::string progress_line(bool reading, std::uint64_t read, std::uint64_t size, DurNs elapsed) {
