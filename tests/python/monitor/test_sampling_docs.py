@@ -16,7 +16,7 @@ REPLAY = f"replay:{ROOT}/tests/fixtures/nvml/bursty.csv@max"
 def test_every_option_is_described(program, command):
     page = (ROOT / "docs" / "reference" / "commands" / f"{command}.md").read_text()
     described = re.findall(r"^\| `(--[\w-]+)` \|", page, re.MULTILINE)
-    there = re.findall(r"^\s+(--[\w-]+)", program.run(command, "--help").stdout.decode(), re.MULTILINE)
+    there = re.findall(r"^  (--[\w-]+)", program.run(command, "--help").stdout.decode(), re.MULTILINE)
     assert sorted(described) == sorted(there)
 
 
