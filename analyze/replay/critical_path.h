@@ -58,7 +58,7 @@ public:
 private:
     const ReplayGraph& graph_;
     PodVector<TimeNs> recorded_;  // by point
-    TimeNs begin_, next_;         // next_: start of the part after, which was asked for before
+    TimeNs begin_, next_;         // next_: where the part of the last call begins, which comes later
 };
 
 }  // namespace gpuprof::replay

@@ -224,7 +224,7 @@ def test_the_last_seconds_become_captures_of_their_ranks(program, start, once, m
 
 
 def test_a_capture_of_the_past_says_what_it_lacks(program, start, once):
-    """The parts are limited, so they have less than was asked for; and one that nobody took is a loss."""
+    """The disk space for parts is limited, so the captures begin later; a part that nobody took in time is a loss."""
     most = 6 << 20
     job = start(options=("--sample", "0", "--keep-last", "600", "--max-size", f"{most}B"))
     (folder,) = job.run.glob("*.parts-*")

@@ -92,6 +92,17 @@ TEST(CallStacks, IdleTimeIsCompleteAndBelowWhatWasOpen) {
     EXPECT_EQ(below_step, idle);  // every piece lies in one of the two steps
 }
 
+// Without the thread above each stack.
+ByStack sums_below_threads(Draft& draft) {
+    Trace trace = draft.finish();
+    Facts facts(trace, {});
+    Scene scene = make_scene(facts);
+    ByStack sums;
+    for (const auto& [stack, sum] : by_stack(scene, call_stacks(trace, scene, facts.get<GraphOrigins>())))
+        sums[stack.substr(stack.find('/') + 1)] = sum;
+    return sums;
+}
+
 // Device work is below the stack of its launch, and that below what was open around the launch. The host's own time is not.
 TEST(CallStacks, AStackOfALaunchIsAboveItsWork) {
     Draft draft;
@@ -104,12 +115,7 @@ TEST(CallStacks, AStackOfALaunchIsAboveItsWork) {
     draft.kernel(0, 7, 25, 35, "A", 1);
     draft.kernel(0, 7, 45, 55, "A", 2);
     draft.kernel(0, 7, 65, 75, "A", 3);
-    Trace trace = draft.finish();
-    Facts facts(trace, {});
-    Scene scene = make_scene(facts);
-    ByStack sums;
-    for (const auto& [stack, sum] : by_stack(scene, call_stacks(trace, scene, facts.get<GraphOrigins>())))
-        sums[stack.substr(stack.find('/') + 1)] = sum;
+    ByStack sums = sums_below_threads(draft);
     EXPECT_EQ(sums["step/train (a.py:1)/at::mm (libtorch.so)/cudaLaunchKernel/A"], std::pair(DurNs{20}, 2));
     EXPECT_EQ(sums["step/cudaLaunchKernel/A"], std::pair(DurNs{10}, 1));
     EXPECT_EQ(sums["step/cudaLaunchKernel"], std::pair(DurNs{30}, 3));
@@ -132,12 +138,7 @@ TEST(CallStacks, AKernelOfAGraphIsBelowItsOperator) {
         if (kernels.process.has(0)) nodes.process.set(node, kernels.process[0]);
         if (id == 5) nodes.op.set(node, draft.intern("aten::mm"));
     }
-    Trace trace = draft.finish();
-    Facts facts(trace, {});
-    Scene scene = make_scene(facts);
-    ByStack sums;
-    for (const auto& [stack, sum] : by_stack(scene, call_stacks(trace, scene, facts.get<GraphOrigins>())))
-        sums[stack.substr(stack.find('/') + 1)] = sum;
+    ByStack sums = sums_below_threads(draft);
     EXPECT_EQ(sums["cudaGraphLaunch/aten::mm/A"], std::pair(DurNs{10}, 1));
     EXPECT_EQ(sums["cudaGraphLaunch/B"], std::pair(DurNs{30}, 1));
     EXPECT_EQ(sums["cudaGraphLaunch"], std::pair(DurNs{10}, 1));
