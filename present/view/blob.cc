@@ -36,32 +36,21 @@ ColumnView view_of(std::string_view name, ColumnType type, std::string_view unit
     return {name, type, unit, column.raw(), column.validity(), column.width()};
 }
 
-// The columns of events only.
-struct EventColumns {
-    Column<std::int64_t> frame, bytes;
+// What the copies and fills of a chunk of events moved.
+Column<std::int64_t> bytes_moved(const ViewParts& parts, const Blob& blob) {
+    Column<std::int64_t> bytes;
+    const Lane& lane = parts.scene.lanes[blob.of];
+    auto slice = lane.slices.at(blob.first);
+    for (Row i = 0; i < static_cast<Row>(blob.count); ++i, ++slice)
+        if (auto known = bytes_of(parts.trace.tables(), lane.table, (*slice).row)) bytes.set(i, *known);
+    bytes.pad(blob.count);
+    return bytes;
+}
 
-    EventColumns(const ViewParts& parts, const Blob& blob) {
-        const CallStacks& stacks = parts.stacks();
-        const bool framed =
-            blob.of < stacks.of_lane.size() && stacks.of_lane[blob.of].size() > 0;  // not the critical path
-        const Lane& lane = parts.scene.lanes[blob.of];
-        const Row count = static_cast<Row>(blob.count);
-        for (Row i = 0; i < count && framed; ++i) frame.set(i, stacks.frame(blob.of, blob.first + i));
-        auto slice = lane.slices.at(blob.first);
-        for (Row i = 0; i < count; ++i, ++slice)
-            if (auto known = bytes_of(parts.trace.tables(), lane.table, (*slice).row)) bytes.set(i, *known);
-        bytes.pad(blob.count);
-    }
-    void append_to(std::vector<ColumnView>& columns) const {
-        if (!frame.none_present()) columns.push_back(view_of("frame", ColumnType::I64, "", frame));
-        if (!bytes.none_present()) columns.push_back(view_of("bytes", ColumnType::I64, "bytes", bytes));
-    }
-};
-
-// `item`: iterator of the first of them; `events`: of the events themselves.
+// `item`: iterator of the first of them; `bytes`: of the events themselves.
 template <class Item>
 std::string encode_slices(Item item, const Blob& blob, const StringPool& strings, EncodingGoal goal,
-                          const EventColumns* events = nullptr) {
+                          const Column<std::int64_t>& bytes = {}) {
     constexpr bool kMerged = requires { item->busy; };
     const std::size_t rows = blob.count;
     ColumnBuffer<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
@@ -89,7 +78,7 @@ std::string encode_slices(Item item, const Blob& blob, const StringPool& strings
         columns.push_back(count.view());
         columns.push_back(busy.view());
     }
-    if (events != nullptr) events->append_to(columns);
+    if (!bytes.none_present()) columns.push_back(view_of("bytes", ColumnType::I64, "bytes", bytes));
     return payload("slice", 0, rows, strings, columns, goal);
 }
 
@@ -149,8 +138,16 @@ std::string encode_lane(const ViewParts& parts, const Blob& blob, EncodingGoal g
                    ? encode_level(lane.values, merged.values[blob.level - 1], chunks, blob, values)
                    : encode_level(lane.slices, merged.slices[blob.level - 1], chunks, blob, slices);
     }
-    EventColumns events(parts, blob);
-    return encode_slices(lane.slices.at(blob.first), blob, parts.strings, goal, &events);
+    return encode_slices(lane.slices.at(blob.first), blob, parts.strings, goal, bytes_moved(parts, blob));
+}
+
+std::string encode_stacks(const ViewParts& parts, const Blob& blob, EncodingGoal goal) {
+    const CallStacks& stacks = parts.stacks();
+    Column<std::int64_t> frames;
+    for (Row i = 0; i < static_cast<Row>(blob.count); ++i)
+        if (std::uint32_t frame = stacks.frame(blob.of, blob.first + i); frame != kNoFrame) frames.set(i, frame);
+    frames.pad(blob.count);
+    return payload("stack", 0, blob.count, parts.strings, {view_of("frame", ColumnType::I64, "", frames)}, goal);
 }
 
 // What kernels of a class have in common for a reader; classes are finer, for advice.
@@ -266,6 +263,7 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
     const Blob& blob = parts.blobs[id];
     switch (blob.kind) {
         case Blob::kLane: return encode_lane(parts, blob, goal);
+        case Blob::kStacks: return encode_stacks(parts, blob, goal);
         case Blob::kTable: {
             const EventTable& table = parts.tables[blob.of];
             return payload(table.name, blob.first, blob.count, parts.strings, table.views, goal);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -52,6 +53,7 @@ PodVector<MergedValue> merged_items(const PodVector<Value>& events, std::size_t 
 // A chunk of a level, as listed in the manifest.
 struct Chunk {
     std::size_t blob = 0, first = 0, count = 0;
+    std::optional<std::size_t> stacks = {};  // blob: of its events, each one's frame
     TimeNs start = 0, end = 0;
     std::int64_t events_before = 0;
     DurNs time_before = 0;

@@ -48,6 +48,7 @@ void write_chunk(JsonWriter& json, const Chunk& chunk) {
     json.begin_array();
     for (std::size_t count : {chunk.blob, chunk.count}) json.integer(static_cast<std::int64_t>(count));
     for (std::int64_t number : {chunk.start, chunk.end, chunk.events_before, chunk.time_before}) json.integer(number);
+    if (chunk.stacks) json.integer(static_cast<std::int64_t>(*chunk.stacks));
     json.end_array();
 }
 

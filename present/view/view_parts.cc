@@ -167,16 +167,20 @@ void ViewParts::number_job() {
 }
 
 // Chunks of events are in order of time, whatever their lane, so that a page with everything in one file reads few
-// segments for what happened at a time.
+// segments for what happened at a time. Their stacks follow them.
 void ViewParts::number_events() {
     std::vector<std::pair<Chunk*, std::uint32_t>> chunks;
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
-        if (lanes[lane].levels() > 1)
-            for (Chunk& chunk : lanes[lane].chunks[0]) chunks.emplace_back(&chunk, lane);
+        for (Chunk& chunk : lanes[lane].chunks[0]) chunks.emplace_back(&chunk, lane);
     std::stable_sort(chunks.begin(), chunks.end(), [](auto& a, auto& b) { return a.first->start < b.first->start; });
     for (auto [chunk, lane] : chunks) {
-        chunk->blob = blobs.size();
-        blobs.push_back({Blob::kLane, lane, 0, chunk->first, chunk->count});
+        if (lanes[lane].levels() > 1) {
+            chunk->blob = blobs.size();
+            blobs.push_back({Blob::kLane, lane, 0, chunk->first, chunk->count});
+        }
+        if (!has_frames(scene.lanes[lane])) continue;
+        chunk->stacks = blobs.size();
+        blobs.push_back({Blob::kStacks, lane, 0, chunk->first, chunk->count});
     }
 }
 

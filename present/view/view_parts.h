@@ -26,6 +26,7 @@ inline constexpr std::size_t kLaneRows = 4096;   // of lanes: a measured range r
 struct Blob {
     enum Kind : std::uint8_t {
         kLane,
+        kStacks,
         kTable,
         kNames,
         kFrames,

@@ -143,8 +143,9 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
   for (let step = 1; step <= Math.max(0, ...levels.map((own) => own.length)); step++)
     levels.forEach((own, lane) => {
       const level = own[own.length - step];
-      if (level)
-        lanes[lane]!.levels.unshift({ resolution_ns: level.resolution_ns, chunks: sliceChunks(level.slices, add) });
+      if (!level) return;
+      const chunks = sliceChunks(level.slices, level.resolution_ns === 0, add);
+      lanes[lane]!.levels.unshift({ resolution_ns: level.resolution_ns, chunks });
     });
   all.forEach((lane, i) => lane.kind === "value" && (lanes[i]!.levels = valueLevels(lane.values ?? [], add)));
   const tables = (input.tables ?? []).map((table) => {
@@ -233,7 +234,7 @@ function sliceLevels(events: readonly Event[]) {
   return levels;
 }
 
-function sliceChunks(slices: readonly Slice[], add: (bytes: Uint8Array) => number) {
+function sliceChunks(slices: readonly Slice[], isEvents: boolean, add: (bytes: Uint8Array) => number) {
   const chunks: number[][] = [];
   let events = 0;
   let time = 0;
@@ -246,15 +247,19 @@ function sliceChunks(slices: readonly Slice[], add: (bytes: Uint8Array) => numbe
     ];
     if (part.some((s) => s.name !== undefined))
       columns.push({ name: "name", type: "string", values: part.map((s) => s.name ?? null) });
-    for (const name of ["frame", "bytes"] as const)
-      if (part.every((s) => s.count === 1) && part.some((s) => s[name] !== undefined))
-        columns.push({ name, type: "i64", values: part.map((s) => s[name] ?? null) });
+    if (isEvents && part.some((s) => s.bytes !== undefined))
+      columns.push({ name: "bytes", type: "i64", values: part.map((s) => s.bytes ?? null) });
     if (part.some((s) => s.count > 1)) {
       columns.push({ name: "count", type: "i64", values: part.map((s) => s.count) });
       columns.push({ name: "busy", type: "dur", unit: "ns", values: part.map((s) => s.busy) });
     }
     const end = part.reduce((most, s) => Math.max(most, s.start + s.dur), 0);
-    chunks.push([add(encodePayload("slice", part.length, columns)), part.length, part[0]!.start, end, events, time]);
+    const chunk = [add(encodePayload("slice", part.length, columns)), part.length, part[0]!.start, end, events, time];
+    if (isEvents && part.some((s) => s.frame !== undefined)) {
+      const frames: Written = { name: "frame", type: "i64", values: part.map((s) => s.frame ?? null) };
+      chunk.push(add(encodePayload("stack", part.length, [frames])));
+    }
+    chunks.push(chunk);
     for (const slice of part) {
       events += slice.count;
       time += slice.busy;

@@ -3,9 +3,9 @@
 // follow each other, and a device that lags behind its host changes nothing. Work without a recorded call belongs
 // where it starts. Idle time is clipped, as in range_answer.ts.
 
-import { frameOf, idleOf, type FrameSum, type RangeAnswer } from "./range_answer.ts";
-import { BLOB, chunksIn, END, isTimesOnly, START } from "../recording/lane.ts";
-import type { Lane } from "../recording/manifest.ts";
+import { idleOf, stackedEvents, type FrameSum, type RangeAnswer, type StackedEvents } from "./range_answer.ts";
+import { chunksIn, END, isTimesOnly, START } from "../recording/lane.ts";
+import type { Chunk, Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
 import { firstFrom, type Slices } from "../recording/slices.ts";
 import type { Range } from "../recording/range.ts";
@@ -17,8 +17,8 @@ export async function launchedIn(recording: Recording, wanted: Range): Promise<R
   const range = { from: Math.round(wanted.from), to: Math.round(wanted.to) };
   const { frames } = await recording.stacks();
   const sums = new Map<number, FrameSum>();
-  const add = (lane: Lane, slices: Slices, i: number) => {
-    const frame = frameOf(recording, frames, lane, slices)(i);
+  const add: Visit = ({ slices, frameAt }, i) => {
+    const frame = frameAt(i);
     const [ns, bytes] = [slices.end[i]! - slices.start[i]!, slices.moved?.[i] ?? NaN];
     const sum = sums.get(frame) ?? { frame, count: 0, ns: 0, bytes: 0 };
     sums.set(frame, { frame, count: sum.count + 1, ns: sum.ns + ns, bytes: sum.bytes + bytes });
@@ -26,41 +26,41 @@ export async function launchedIn(recording: Recording, wanted: Range): Promise<R
   const isEvent = ({ kind, table }: Lane) => kind !== "value" && table !== "" && table !== "gap";
   for (const lane of recording.manifest.lanes) {
     if (!isEvent(lane) || isTimesOnly(lane)) continue;
-    if (WORK.has(lane.table)) await eachLaunched(recording, lane, range, (slices, i) => add(lane, slices, i));
-    else await eachStarting(recording, lane, range, (slices, i) => add(lane, slices, i));
+    const read = (chunk: Chunk) => stackedEvents(recording, frames, lane, chunk);
+    if (WORK.has(lane.table)) await eachLaunched(recording, lane, range, read, add);
+    else await eachStarting(lane, range, read, add);
   }
   return { range, frames, sums, idle: await idleOf(recording, range) };
 }
 
-type Visit = (slices: Slices, i: number) => void;
+type Read = (chunk: Chunk) => Promise<StackedEvents>;
+type Visit = (events: StackedEvents, i: number) => void;
 
-async function slicesOf(recording: Recording, blob: number): Promise<Slices> {
-  const slices = await recording.chunks.loadSlices(blob);
-  if (slices === null) throw new Error("part of the recording cannot be read");
-  return slices;
-}
-
-async function eachStarting(recording: Recording, lane: Lane, { from, to }: Range, visit: Visit): Promise<void> {
+async function eachStarting(lane: Lane, { from, to }: Range, read: Read, visit: Visit): Promise<void> {
   const events = lane.levels[0];
   for (const chunk of events ? chunksIn(events, from, to) : []) {
-    const slices = await slicesOf(recording, chunk[BLOB]);
-    for (let i = firstFrom(slices.start, from); i < slices.length && slices.start[i]! < to; i++) visit(slices, i);
+    const events = await read(chunk);
+    const { length, start } = events.slices;
+    for (let i = firstFrom(start, from); i < length && start[i]! < to; i++) visit(events, i);
   }
 }
 
 /** A stream runs its work in the order of the calls, so the first chunk with nothing but later work is the last
     one that is read. */
-async function eachLaunched(recording: Recording, lane: Lane, { from, to }: Range, visit: Visit): Promise<void> {
+async function eachLaunched(
+  recording: Recording, lane: Lane, { from, to }: Range, read: Read, visit: Visit,
+): Promise<void> {
   for (const chunk of lane.levels[0]?.chunks ?? []) {
     if (chunk[END] < from) continue;
-    const slices = await slicesOf(recording, chunk[BLOB]);
+    const events = await read(chunk);
+    const { slices } = events;
     const first = firstFrom(slices.start, from);
     const called = await callTimes(recording, lane.table, slices, first);
     let isLater = chunk[START] >= to;
     for (let i = first; i < slices.length; i++) {
       const time = called[i - first]!;
       if (time < to) isLater = false;
-      if (time >= from && time < to) visit(slices, i);
+      if (time >= from && time < to) visit(events, i);
     }
     if (isLater) return;
   }

@@ -7,11 +7,11 @@
 
 import type { ChunkSums } from "../recording/chunk_sums.ts";
 import { NO_FRAME, type FrameCut, type Frames } from "../recording/stack_frames.ts";
-import { BLOB, END, isTimesOnly, START } from "../recording/lane.ts";
+import { BLOB, END, isTimesOnly, STACKS, START } from "../recording/lane.ts";
 import type { Chunk, Lane } from "../recording/manifest.ts";
 import type { Recording } from "../recording/recording.ts";
 import { measure } from "./measure.ts";
-import { firstFrom, NO_NAME, type Slices } from "../recording/slices.ts";
+import { firstFrom, NO_NAME, numbers, type Slices } from "../recording/slices.ts";
 import type { Range } from "../recording/range.ts";
 
 export interface FrameSum {
@@ -35,11 +35,11 @@ export async function answerOf(recording: Recording, wanted: Range): Promise<Ran
   const hasEvents = (lane: Lane) => lane.kind !== "value" && lane.table !== "" && !isTimesOnly(lane);
   const lanes = recording.manifest.lanes.filter(hasEvents);
   const adder = new Adder();
-  const parts = await Promise.all(lanes.map((lane) => partsOf(recording, lane, range, sums)));
+  const parts = await Promise.all(lanes.map((lane) => partsOf(recording, frames, lane, range, sums)));
   lanes.forEach((lane, i) => {
     for (const part of parts[i]!)
-      if (part.slices === null) adder.addRows(sums, sums.rowsOf.get(part.chunk[BLOB])!);
-      else adder.addSlices(part.slices, range, frameOf(recording, frames, lane, part.slices), cuts.get(lane.id));
+      if (part.events === null) adder.addRows(sums, sums.rowsOf.get(part.chunk[BLOB])!);
+      else adder.addEvents(part.events, range, cuts.get(lane.id));
   });
   return { range, frames, sums: adder.sums, idle: await idleOf(recording, range) };
 }
@@ -51,30 +51,46 @@ export async function idleOf(recording: Recording, range: Range): Promise<RangeA
   return devices.flatMap(({ device, idle }) => idle.map(({ cause, ns }) => ({ device, cause, ns })));
 }
 
-type Part = { chunk: Chunk; slices: Slices | null };
+/** The events of a chunk, and the frame of each. */
+export interface StackedEvents {
+  slices: Slices;
+  frameAt: (index: number) => number;
+}
 
-/** The chunks of a lane with a part in the range; slices null: inside, with recorded sums. */
-async function partsOf(recording: Recording, lane: Lane, range: Range, sums: ChunkSums): Promise<Part[]> {
+/** Fails if they cannot be read. */
+export async function stackedEvents(
+  recording: Recording, frames: Frames, lane: Lane, chunk: Chunk,
+): Promise<StackedEvents> {
+  const stacks = chunk[STACKS];
+  const [slices, read] = await Promise.all([
+    recording.chunks.loadSlices(chunk[BLOB]),
+    stacks === undefined ? undefined : recording.chunks.loadPayload(stacks),
+  ]);
+  if (slices === null || read === null) throw new Error("part of the recording cannot be read");
+  const ids = numbers(read?.columns.get("frame"), slices.length, NO_FRAME);
+  const text = (name: number) => (name === NO_NAME ? (lane.label ?? lane.table) : recording.strings.textOf(name));
+  const frameAt = (index: number) => {
+    const known = ids[index]!;
+    const isKnown = Number.isInteger(known) && known >= 0 && known < frames.size;
+    return isKnown ? known : frames.root(lane.table, text(slices.name[index]!));
+  };
+  return { slices, frameAt };
+}
+
+type Part = { chunk: Chunk; events: StackedEvents | null };
+
+/** The chunks of a lane with a part in the range; events null: inside, with recorded sums. */
+async function partsOf(
+  recording: Recording, frames: Frames, lane: Lane, range: Range, sums: ChunkSums,
+): Promise<Part[]> {
   const touched = (lane.levels[0]?.chunks ?? []).filter((chunk) => chunk[START] < range.to && chunk[END] >= range.from);
   return Promise.all(
     touched.map(async (chunk) => {
       if (chunk[START] >= range.from && chunk[END] < range.to && sums.rowsOf.has(chunk[BLOB]))
-        return { chunk, slices: null };
-      const slices = await recording.chunks.loadSlices(chunk[BLOB]);
-      if (slices === null) throw new Error("part of the recording cannot be read");
-      return { chunk, slices };
+        return { chunk, events: null };
+      return { chunk, events: await stackedEvents(recording, frames, lane, chunk) };
     }),
   );
-}
-
-/** The frame of each slice. */
-export function frameOf(recording: Recording, frames: Frames, lane: Lane, slices: Slices): (index: number) => number {
-  const text = (name: number) => (name === NO_NAME ? (lane.label ?? lane.table) : recording.strings.textOf(name));
-  return (index) => {
-    const known = slices.frame?.[index] ?? NO_FRAME;
-    const isKnown = Number.isInteger(known) && known >= 0 && known < frames.size;
-    return isKnown ? known : frames.root(lane.table, text(slices.name[index]!));
-  };
 }
 
 const NO_CUTS: ReadonlyMap<number, readonly FrameCut[]> = new Map();
@@ -87,10 +103,7 @@ class Adder {
       this.add(sums.frame[row]!, sums.count[row]!, sums.time[row]!, sums.bytes[row]!);
   }
 
-  addSlices(
-    slices: Slices, { from, to }: Range, frameAt: (index: number) => number,
-    cuts: ReadonlyMap<number, readonly FrameCut[]> = NO_CUTS,
-  ): void {
+  addEvents({ slices, frameAt }: StackedEvents, { from, to }: Range, cuts = NO_CUTS): void {
     const { start, end, moved, row } = slices;
     for (let i = firstFrom(slices.maxEnd, from); i < slices.length && start[i]! < to; i++) {
       const length = end[i]! - start[i]!;

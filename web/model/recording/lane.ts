@@ -13,6 +13,7 @@ export const START = 2;
 export const END = 3;
 export const EVENTS_BEFORE = 4;
 export const TIME_BEFORE = 5;
+export const STACKS = 6;
 
 /** The index of the coarsest lossless level at this many ns per pixel. */
 export function levelFor(lane: Lane, nsPerPixel: number): number {

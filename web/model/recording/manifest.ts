@@ -6,7 +6,9 @@ import { fail, ok, type Result } from "../../read/result.ts";
 import { array, list, maybeText, number, object, text, type Json } from "../../read/json.ts";
 
 /** [blob, slices, start, end, events before, ns busy before] */
-export type Chunk = [blob: number, count: number, start: number, end: number, eventsBefore: number, timeBefore: number];
+export type Chunk = [
+  blob: number, count: number, start: number, end: number, eventsBefore: number, timeBefore: number, stacks?: number,
+];
 
 export interface Level {
   resolution_ns: number; // 0: the events themselves
@@ -188,7 +190,9 @@ function readLane(raw: Json, id: number, tracks: number, blobs: number): Lane | 
   const levels: Level[] = [];
   for (const level of list(raw.levels)) {
     const chunks = list(level.chunks) as unknown[] as Chunk[];
-    const fits = chunks.every((c) => Array.isArray(c) && c.length >= 6 && c.every(isTime) && c[0] >= 0 && c[0] < blobs);
+    const isBlob = (id: number) => id >= 0 && id < blobs;
+    const isChunk = (c: Chunk) => Array.isArray(c) && c.length >= 6 && c.every(isTime) && isBlob(c[0]) && isBlob(c[6] ?? 0);
+    const fits = chunks.every(isChunk);
     if (!isCount(level.resolution_ns) || !fits) return null;
     levels.push({ resolution_ns: level.resolution_ns, chunks });
   }

@@ -19,7 +19,6 @@ export interface Slices {
   name: Int32Array; // in Strings; NO_NAME: the lane's label
   row: Float64Array; // of the first event in its table; NO_ROW: unknown
   count: Float64Array; // events in this slice
-  frame: Float64Array | null; // of its call stack, see frames.ts; null: not recorded, as in merged slices
   moved: Float64Array | null; // bytes that a copy or fill moved, NaN: unknown; null: neither
   bytes: number; // of memory, approximate
 }
@@ -56,10 +55,10 @@ export function readSlices(payload: Payload, strings: Strings): Result<Slices> {
   const busy = optional("busy")?.map((ns, row) => (Number.isNaN(ns) ? dur[row]! : ns)) ?? dur;
   const count = numbers(columns.get("count"), rows, 1);
   const row = numbers(columns.get("row"), rows, NO_ROW);
-  const [frame, moved] = [optional("frame"), optional("bytes")];
+  const moved = optional("bytes");
   const name = names(columns.get("name"), rows, strings);
-  const bytes = rows * 60 + 256;
-  return ok({ length: rows, start, end, maxEnd, busy, name, row, count, frame, moved, bytes });
+  const bytes = rows * 52 + 256;
+  return ok({ length: rows, start, end, maxEnd, busy, name, row, count, moved, bytes });
 }
 
 function names(column: Column | undefined, rows: number, strings: Strings): Int32Array {
