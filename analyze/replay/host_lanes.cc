@@ -177,29 +177,11 @@ struct HostSpans {
     TimeNs next() const { return at < rows ? start[at] : std::numeric_limits<TimeNs>::max(); }
 };
 
-// For as many intervals as there can be: a vector that grows needs the memory of both for a while, and what is reserved and never written
-// takes none.
-void reserve_activity(const Trace& trace, const LaneOf& lane_of, std::vector<ThreadActivity>& threads) {
-    std::vector<std::size_t> calls(threads.size()), ops(threads.size());
-    auto count = [&](const auto& table, std::vector<std::size_t>& of_lane) {
-        for (Row row = 0; row < table.rows; ++row)
-            if (std::uint16_t lane = lane_of[table.thread.value_or(row, kNoString)]; lane != LaneOf::kNone)
-                ++of_lane[lane];
-    };
-    count(trace.api_call(), calls);
-    count(trace.op(), ops);
-    for (std::size_t i = 0; i < threads.size(); ++i) {
-        threads[i].calls.reserve(calls[i]);
-        if (trace.op().rows > 0) threads[i].with_ops.reserve(calls[i] + ops[i]);
-    }
-}
-
 std::vector<ThreadActivity> activity_of(const Trace& trace, const LaneOf& lane_of, std::size_t lanes) {
     std::vector<ThreadActivity> threads(lanes);
     std::vector<BoundsInOrder> bounds;
     for (ThreadActivity& thread : threads) bounds.emplace_back(thread.bounds);
     std::vector<bool> has_ops(lanes);
-    reserve_activity(trace, lane_of, threads);
     HostSpans tables[] = {{trace.api_call(), HostSpans::kCalls},
                           {trace.op(), HostSpans::kOps},
                           {trace.range(), HostSpans::kOthers},

@@ -111,6 +111,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
         parts->describe(version, origin);
         on_stage({ViewStage::analysing, {}, &document});
     }
+    parts->parts.start_stacks();  // behind a page that draws the timeline
     if (is_timed) answer.emplace(answer_of(*parts->parts.facts, origin));
     if (!answer->ok()) return answer->error();
     parts->add_answer(std::move(*answer).value(), version, origin);

@@ -82,17 +82,20 @@ ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const O
                  {add_lanes, [this] { count_names(); }, [this] { tables = event_tables(*facts, scene, strings); }});
     number_timeline();
     const GraphOrigins& origins = facts->get<GraphOrigins>();
-    stacks_ = std::async(std::launch::async | std::launch::deferred,
-                         [this, &origins] { return call_stacks(trace, scene, origins); });
-    if (has_stacks)
-        sums_ = std::async(std::launch::async | std::launch::deferred,
-                           [this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
+    find_stacks_ = std::packaged_task([this, &origins] { return call_stacks(trace, scene, origins); });
+    stacks_ = find_stacks_.get_future();
+    add_up_ = std::packaged_task([this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
+    sums_ = add_up_.get_future();
 }
 
-void ViewParts::wait() const {
-    stacks_.wait();
-    if (has_stacks) sums_.wait();
+void ViewParts::start_stacks() {
+    computed_ = std::async(std::launch::async | std::launch::deferred, [this] {
+        find_stacks_();
+        if (has_stacks) add_up_();
+    });
 }
+
+void ViewParts::wait() const { computed_.wait(); }
 
 void ViewParts::add_answer(AnswerJson given) {
     answer = std::move(given);

@@ -55,7 +55,9 @@ struct NameTotal {
 struct ViewParts {
     // The timeline: everything but the answer.
     ViewParts(Trace rebase_to_start, std::optional<Trace> job, const Options& options);
-    // For what is computed on other threads, before anything is added.
+    // Computes call stacks on another thread, which has the priority of the calling one.
+    void start_stacks();
+    // For them, before anything is added.
     void wait() const;
     // Its blobs follow those of the timeline. Releases the facts.
     void add_answer(AnswerJson answer);
@@ -78,13 +80,16 @@ struct ViewParts {
     std::size_t early = 0;                                  // number of blobs for the first frame
     bool has_stacks = false;                                // whether there are events with call stacks
 
-    // Both wait until they are known; they are computed while the rest is. Thread-safe. Only with `has_stacks`: `sums`.
+    // Both wait until they are known, which is after start_stacks(). Thread-safe. Only with `has_stacks`: `sums`.
     const CallStacks& stacks() const { return stacks_.get(); }
     const ChunkSums& sums() const { return sums_.get(); }
 
 private:
-    std::shared_future<CallStacks> stacks_;  // reads the scene
-    std::shared_future<ChunkSums> sums_;     // reads everything above
+    std::packaged_task<CallStacks()> find_stacks_;  // reads the scene
+    std::packaged_task<ChunkSums()> add_up_;        // reads everything above
+    std::shared_future<CallStacks> stacks_;
+    std::shared_future<ChunkSums> sums_;
+    std::future<void> computed_;
     void arrange_lanes(std::size_t first, std::size_t last);
     void count_names();
     void number_timeline();

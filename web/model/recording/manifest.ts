@@ -191,7 +191,8 @@ function readLane(raw: Json, id: number, tracks: number, blobs: number): Lane | 
   for (const level of list(raw.levels)) {
     const chunks = list(level.chunks) as unknown[] as Chunk[];
     const isBlob = (id: number) => id >= 0 && id < blobs;
-    const isChunk = (c: Chunk) => Array.isArray(c) && c.length >= 6 && c.every(isTime) && isBlob(c[0]) && isBlob(c[6] ?? 0);
+    const isChunk = (c: Chunk) =>
+      Array.isArray(c) && c.length >= 6 && c.every(isTime) && isBlob(c[0]) && isBlob(c[6] ?? 0);
     const fits = chunks.every(isChunk);
     if (!isCount(level.resolution_ns) || !fits) return null;
     levels.push({ resolution_ns: level.resolution_ns, chunks });
