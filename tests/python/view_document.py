@@ -112,10 +112,14 @@ class Document:
     def level(self, lane, level=0):
         """Return the rows of a level as dictionaries, checking the manifest's statements about its chunks."""
         rows, events, busy = [], 0, 0
-        for blob, count, start, end, events_before, time_before in lane["levels"][level]["chunks"]:
+        for blob, count, start, end, events_before, time_before, *stacks in lane["levels"][level]["chunks"]:
             table, n, columns = payload(self.blobs[blob])
             assert table == ("slice" if lane["kind"] == "slice" else "value") and n == count
             assert (events_before, time_before) == (events, busy)
+            for each in stacks:
+                table, n, frames = payload(self.blobs[each])
+                assert (table, n, level, list(frames)) == ("stack", count, 0, ["frame"])
+                columns |= frames
             chunk = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
             if lane["kind"] == "slice":
                 assert chunk[0]["start"] == start and max(r["start"] + r["dur"] for r in chunk) == end

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from exported import tables_of
 from many_kernels import KERNELS, write_many_kernels
-from view_document import Document
+from view_document import Document, payload
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAMPLES = FIXTURES / "instructions" / "samples.gpuprof"
@@ -53,6 +53,23 @@ def test_slices_that_share_a_row_do_not_overlap(shown):
     for row in rows.values():
         row.sort()
         assert all(a[1] <= b[0] for a, b in zip(row, row[1:], strict=False))
+
+
+def test_frames_of_events_are_those_of_the_sums(shown):
+    document = shown[0]
+    described = {member: document.manifest[member] for member in ("sums", "frames")}
+    assert None not in described.values()
+    known = payload(document.blobs[described["frames"]])[1]
+    summed = payload(document.blobs[described["sums"]])[2]
+    sums = {}
+    for chunk, frame, count in zip(summed["chunk"], summed["frame"], summed["count"], strict=True):
+        sums.setdefault(chunk, Counter())[frame] = count
+    for lane in document.lanes(kind="slice"):
+        for blob, count, *_, stacks in (chunk for chunk in lane["levels"][0]["chunks"] if len(chunk) == 7):
+            frames = payload(document.blobs[stacks])[2]["frame"]
+            assert len(frames) == count and all(frame is None or 0 <= frame < known for frame in frames)
+            assert Counter(frame for frame in frames if frame is not None) == +sums.pop(blob, Counter())
+    assert sums == {}  # every chunk with sums has frames
 
 
 def test_fields_are_those_of_the_tables(shown):
