@@ -34,9 +34,11 @@ OpForest::OpForest(const Trace& trace)
             processes_.of(threads.process.value_or(row, kNoString));
     name_records();
     find_operators_by_id();
-    sum_device_work();
     find_stopping_threads();
     place_records();
+    operators_ = {};  // before the sums need the memory
+    sum_device_work();
+    if (unlinked_any_) find_last_calls();
 }
 
 std::string_view OpForest::name_text(std::uint32_t name) const {
@@ -181,7 +183,6 @@ void OpForest::place_records() {
     records_.push_back(RowGroups(overhead.rows, threads_.size(), [&](Row row) {
         return overhead.thread.has(row) ? threads_.of(overhead.thread[row]) : stopper_[0];
     }));
-    if (unlinked_any_) find_last_calls();
 }
 
 void OpForest::find_last_calls() {
