@@ -5,18 +5,44 @@
 
 With one process per test, starting would take most of the time, especially with sanitizers. Each process therefore runs a shard of
 the tests (GoogleTest's sharding). The output of a failing test is printed. If a process dies without a result, the test that it
-was running is named.
+was running is named. A process is ended when it has computed or written nothing for ten minutes, or has used half an hour of CPU time; on a
+busy machine it may take as long as it needs.
 """
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-SECONDS = 900
+IDLE_SECONDS = 600
+CPU_SECONDS = 1800
+
+
+def run(command, environment, log, idle_seconds=IDLE_SECONDS):
+    """The exit status, or why the process was ended."""
+    with subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT) as process:
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        before, since = None, time.monotonic()
+        while True:
+            try:
+                return process.wait(timeout=min(5, idle_seconds / 4))
+            except subprocess.TimeoutExpired:
+                now = done_by(process.pid), os.fstat(log.fileno()).st_size
+            if now != before:
+                before, since = now, time.monotonic()
+            elif time.monotonic() - since > idle_seconds:
+                process.kill()
+                return f"no progress for {idle_seconds:g} s"
+
+
+def done_by(pid):
+    """The CPU time of a process and of its children that have ended."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]
 
 
 def run_share(binary, selection, index, count, folder):
@@ -25,10 +51,7 @@ def run_share(binary, selection, index, count, folder):
     environment = dict(os.environ, GTEST_TOTAL_SHARDS=str(count), GTEST_SHARD_INDEX=str(index))
     command = [binary, f"--gtest_output=json:{report}", "--gtest_brief=0", *([f"--gtest_filter={selection}"] if selection else [])]
     with open(Path(folder) / f"{index}.log", "w+", encoding="utf-8", errors="replace") as log:
-        try:
-            status = subprocess.run(command, env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=SECONDS, check=False).returncode
-        except subprocess.TimeoutExpired:
-            status = "no end after %d s" % SECONDS
+        status = run(command, environment, log)
         log.seek(0)
         lines = log.read().splitlines()
     if not report.exists():

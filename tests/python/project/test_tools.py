@@ -17,6 +17,10 @@ import check_layers  # noqa: E402
 import check_refs  # noqa: E402
 import check_size  # noqa: E402
 
+sys.path.insert(0, str(ROOT / "tests"))
+
+import run_unit_tests  # noqa: E402
+
 LAYERS = check_layers.read_layers("core/base: -\ncore/model: core/base # comment\ncli: core/*\n")
 
 
@@ -288,3 +292,17 @@ def test_nothing_is_loaded_from_the_current_directory(program, tmp_path):
         (tmp_path / name).write_bytes(b"planted")
     done = subprocess.run([program.path, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.measures
+@pytest.mark.parametrize(
+    "command, ended",
+    [
+        ("sleep 1000", "no progress for 3 s"),
+        ("for i in 1 2 3 4 5 6 7 8; do sleep 0.5; echo; done; exit 3", 3),
+        ("i=0; until [ $i = 1000000 ]; do i=$((i + 1)); done; exit 4", 4),
+    ],
+)
+def test_unit_tests_may_be_slow_and_not_stuck(command, ended, tmp_path):
+    with open(tmp_path / "log", "w") as log:
+        assert run_unit_tests.run(["sh", "-c", f"exec 2>&1; {command}"], None, log, idle_seconds=3) == ended
