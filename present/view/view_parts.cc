@@ -84,18 +84,23 @@ ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const O
     const GraphOrigins& origins = facts->get<GraphOrigins>();
     find_stacks_ = std::packaged_task([this, &origins] { return call_stacks(trace, scene, origins); });
     stacks_ = find_stacks_.get_future();
-    add_up_ = std::packaged_task([this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
+    add_up_ = std::packaged_task([this] { return chunk_sums(lanes, scene, trace.tables(), stacks_.get()); });
     sums_ = add_up_.get_future();
 }
 
-void ViewParts::start_stacks() {
-    computed_ = std::async(std::launch::async | std::launch::deferred, [this] {
-        find_stacks_();
-        if (has_stacks) add_up_();
+void ViewParts::start_stacks() const {
+    std::call_once(started_, [this] {
+        computed_ = std::async(std::launch::async | std::launch::deferred, [this] {
+            find_stacks_();
+            if (has_stacks) add_up_();
+        });
     });
 }
 
-void ViewParts::wait() const { computed_.wait(); }
+void ViewParts::wait() const {
+    start_stacks();
+    computed_.wait();
+}
 
 void ViewParts::add_answer(AnswerJson given) {
     answer = std::move(given);

@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,8 +56,8 @@ struct NameTotal {
 struct ViewParts {
     // The timeline: everything but the answer.
     ViewParts(Trace rebase_to_start, std::optional<Trace> job, const Options& options);
-    // Computes call stacks on another thread, which has the priority of the calling one.
-    void start_stacks();
+    // Computes call stacks, once, on another thread, which has the priority of the calling one.
+    void start_stacks() const;
     // For them, before anything is added.
     void wait() const;
     // Its blobs follow those of the timeline. Releases the facts.
@@ -80,16 +81,23 @@ struct ViewParts {
     std::size_t early = 0;                                  // number of blobs for the first frame
     bool has_stacks = false;                                // whether there are events with call stacks
 
-    // Both wait until they are known, which is after start_stacks(). Thread-safe. Only with `has_stacks`: `sums`.
-    const CallStacks& stacks() const { return stacks_.get(); }
-    const ChunkSums& sums() const { return sums_.get(); }
+    // Both start what they need, and wait until it is known. Thread-safe. Only with `has_stacks`: `sums`.
+    const CallStacks& stacks() const {
+        start_stacks();
+        return stacks_.get();
+    }
+    const ChunkSums& sums() const {
+        start_stacks();
+        return sums_.get();
+    }
 
 private:
-    std::packaged_task<CallStacks()> find_stacks_;  // reads the scene
-    std::packaged_task<ChunkSums()> add_up_;        // reads everything above
+    mutable std::once_flag started_;
+    mutable std::packaged_task<CallStacks()> find_stacks_;  // reads the scene
+    mutable std::packaged_task<ChunkSums()> add_up_;        // reads everything above
     std::shared_future<CallStacks> stacks_;
     std::shared_future<ChunkSums> sums_;
-    std::future<void> computed_;
+    mutable std::future<void> computed_;
     void arrange_lanes(std::size_t first, std::size_t last);
     void count_names();
     void number_timeline();
