@@ -495,7 +495,8 @@ void PerfettoTrace::render_stage(std::string_view message, const Sequence& seque
             }
             default: break;
         }
-    if (fields.damaged() || stage.dur < 0) return losses_.lose(Loss::malformed_event, "a render stage");
+    if (fields.damaged() || stage.dur < 0 || stage.dur >= kMaxTime)
+        return losses_.lose(Loss::malformed_event, "a render stage");
     receiver.stage(stage);
 }
 
