@@ -81,18 +81,15 @@ ViewParts::ViewParts(Trace rebase_to_start, std::optional<Trace> of_job, const O
     run_together(trace.kernel().rows + trace.op().rows + trace.api_call().rows,
                  {add_lanes, [this] { count_names(); }, [this] { tables = event_tables(*facts, scene, strings); }});
     number_timeline();
-    const GraphOrigins& origins = facts->get<GraphOrigins>();
-    find_stacks_ = std::packaged_task([this, &origins] { return call_stacks(trace, scene, origins); });
-    stacks_ = find_stacks_.get_future();
-    add_up_ = std::packaged_task([this] { return chunk_sums(lanes, scene, trace.tables(), stacks_.get()); });
-    sums_ = add_up_.get_future();
 }
 
 void ViewParts::start_stacks() const {
     std::call_once(started_, [this] {
-        computed_ = std::async(std::launch::async | std::launch::deferred, [this] {
-            find_stacks_();
-            if (has_stacks) add_up_();
+        const GraphOrigins& origins = facts->get<GraphOrigins>();
+        computed_ = std::async(std::launch::async | std::launch::deferred, [this, &origins] {
+            Stacks found{call_stacks(trace, scene, origins), {}};
+            if (has_stacks) found.sums = chunk_sums(lanes, scene, trace.tables(), found.stacks);
+            return found;
         });
     });
 }

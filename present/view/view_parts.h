@@ -84,20 +84,20 @@ struct ViewParts {
     // Both start what they need, and wait until it is known. Thread-safe. Only with `has_stacks`: `sums`.
     const CallStacks& stacks() const {
         start_stacks();
-        return stacks_.get();
+        return computed_.get().stacks;
     }
     const ChunkSums& sums() const {
         start_stacks();
-        return sums_.get();
+        return computed_.get().sums;
     }
 
 private:
+    struct Stacks {
+        CallStacks stacks;
+        ChunkSums sums;
+    };
     mutable std::once_flag started_;
-    mutable std::packaged_task<CallStacks()> find_stacks_;  // reads the scene
-    mutable std::packaged_task<ChunkSums()> add_up_;        // reads everything above
-    std::shared_future<CallStacks> stacks_;
-    std::shared_future<ChunkSums> sums_;
-    mutable std::future<void> computed_;
+    mutable std::shared_future<Stacks> computed_;  // reads everything above
     void arrange_lanes(std::size_t first, std::size_t last);
     void count_names();
     void number_timeline();
