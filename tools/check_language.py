@@ -92,6 +92,14 @@ def texts(below):
             yield name, path.read_text(encoding="utf-8", errors="replace")
 
 
+def suspects(names):
+    """Return the names of the files that may have a phrase. grep's compiled expressions take a fifth of the time of Python's; a grep
+    that has none suspects every file."""
+    every = "|".join(f"(?:{phrase})" for phrase, _ in PHRASES)
+    found = subprocess.run(["grep", "-lZzaiP", f"(?m){every}", "--", *names], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, env={"LC_ALL": "C"})
+    return set(names) if found.returncode > 1 else set(found.stdout.decode().split("\0"))
+
+
 def problems(name, text):
     for number, line in enumerate(text.splitlines(), 1):
         if EXCUSE in line:
@@ -113,7 +121,11 @@ def poor_names(name, text):
 
 
 def main():
-    found = [problem for name, text in texts(sys.argv[1:]) for problem in (*problems(name, text), *poor_names(name, text))]
+    read = dict(texts(sys.argv[1:]))
+    suspected = suspects(list(read))
+    found = []
+    for name, text in read.items():
+        found += [*(problems(name, text) if name in suspected else ()), *poor_names(name, text)]
     for problem in found:
         print(problem)
     if found:

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import check_docs  # noqa: E402
 import check_elf  # noqa: E402
 import check_gpu_figures  # noqa: E402
+import check_language  # noqa: E402
 import check_layers  # noqa: E402
 import check_refs  # noqa: E402
 import check_size  # noqa: E402
@@ -186,6 +187,23 @@ def test_figures_of_a_gpu(text, complaint):
 def test_figures_of_a_gpu_are_looked_for_by_paragraph():
     found = list(check_gpu_figures.blocks("one\ntwo\n\n```\nH200 measured\n```\n* three\n* four\n  more\n"))
     assert found == [(1, "one\ntwo"), (7, "* three"), (8, "* four\n  more")]
+
+
+POOR = ["A Meanwhile", "x of 3 without it", "whose are left out", "keeps from 5 on,\nthe rest", "as nobody reads", "is, as far as it has"]  # language: quoted
+PLAIN = ["at the same time", "from now on,", "multiprocessors", "what is left", "a trace processor\nof it"]
+
+
+def test_poor_phrases(monkeypatch, tmp_path):
+    """grep, which finds the files that may have one, reads the expressions as Python does."""
+    files = {f"{number}.md": f"first — line\n{text}\nlast" for number, text in enumerate([*POOR, *PLAIN])}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(check_language, "ROOT", tmp_path)
+    found = {name for name, text in files.items() if list(check_language.problems(name, text))}
+    assert found == set(list(files)[: len(POOR)])
+    assert check_language.suspects(list(files)) >= found
+    monkeypatch.setattr(check_language, "PHRASES", (("(", "an expression that grep refuses"),))
+    assert check_language.suspects(list(files)) == set(files)
 
 
 HARDENED = """
