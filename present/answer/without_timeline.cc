@@ -234,16 +234,24 @@ Verdict by_memory(const Facts& facts) {
     return verdict;
 }
 
-// What the sums of a call tree are of: time, else bytes, else the unit of its first metric.
-std::string_view unit_of_tree(const Trace& trace) {
+// The metric whose sums a call tree is judged by: of time, else of bytes, else any with a unit. Of several in a unit the first: others
+// say the same in another way, as the most of a warp does; but pprof's files of memory begin with what was allocated, and end with
+// what is in use. Not those that include children.
+struct JudgedMetric {
+    StringId metric = kNoString, unit = kNoString;
+};
+JudgedMetric judged_metric(const Trace& trace) {
     const CallMetricTable& metrics = trace.tables().call_metric;
-    std::string_view best;
-    auto rank = [](std::string_view unit) {
-        return unit == "ns" || unit == "s" ? 3 : unit == "bytes" || unit == "B" ? 2 : !unit.empty();
-    };
-    for (Row row = 0; row < metrics.rows; ++row)
-        if (std::string_view unit = trace.text(metrics.unit.value_or(row, kNoString)); rank(unit) > rank(best))
-            best = unit;
+    JudgedMetric best;
+    int rank = -1;
+    for (Row row = 0; row < metrics.rows; ++row) {
+        const JudgedMetric each{metrics.metric.value_or(row, kNoString), metrics.unit.value_or(row, kNoString)};
+        const std::string_view unit = trace.text(each.unit);
+        const bool bytes = unit == "bytes" || unit == "B";
+        const int found = unit == "ns" || unit == "s" ? 3 : bytes ? 2 : !unit.empty();
+        if (trace.text(each.metric).ends_with("(inc)") || found < rank || (found == rank && !bytes)) continue;
+        rank = found, best = each;
+    }
     return best;
 }
 
@@ -251,12 +259,14 @@ std::string_view unit_of_tree(const Trace& trace) {
 Verdict by_tree(const Trace& trace) {
     const CallNodeTable& nodes = trace.tables().call_node;
     const CallMetricTable& metrics = trace.tables().call_metric;
-    const std::string_view unit = unit_of_tree(trace);
+    const JudgedMetric judged = judged_metric(trace);
+    const std::string_view unit = trace.text(judged.unit);
     const bool bytes = unit == "bytes" || unit == "B", time = unit == "ns" || unit == "s";
     std::map<std::int64_t, double> sums;
     double all = 0;
     for (Row row = 0; row < metrics.rows; ++row) {
-        if (trace.text(metrics.unit.value_or(row, kNoString)) != unit || !metrics.value.has(row) ||
+        if (metrics.metric.value_or(row, kNoString) != judged.metric ||
+            metrics.unit.value_or(row, kNoString) != judged.unit || !metrics.value.has(row) ||
             !(metrics.value[row] > 0))
             continue;
         sums[metrics.node.value_or(row, -1)] += metrics.value[row];
