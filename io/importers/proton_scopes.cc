@@ -167,10 +167,9 @@ private:
 
     void add_metrics(std::int64_t number, const Node& node) {
         const std::string_view what = megahertz_ ? "cycles" : "time", unit = megahertz_ ? "cycles" : "ns";
-        add_metric(number,
-                   fmt::format("{}{}{}", node.async ? "asynchronous " : "", what, exact_ || one_line_ ? "" : " (inc)"),
-                   unit, node.sum);
-        add_metric(number, fmt::format("most {} of a warp", what), unit, std::max(node.most, node.of_warp));
+        const std::string_view with = exact_ || one_line_ ? "" : " (inc)";
+        add_metric(number, fmt::format("{}{}{}", node.async ? "asynchronous " : "", what, with), unit, node.sum);
+        add_metric(number, fmt::format("most {} of a warp{}", what, with), unit, std::max(node.most, node.of_warp));
         if (exact_) add_metric(number, "earliest start in a block", unit, node.first);
         add_metric(number, "count", "", node.count);
     }

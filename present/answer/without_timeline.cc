@@ -234,9 +234,9 @@ Verdict by_memory(const Facts& facts) {
     return verdict;
 }
 
-// The metric whose sums a call tree is judged by: of time, else of bytes, else any with a unit. Of several in a unit the first: others
-// say the same in another way, as the most of a warp does; but pprof's files of memory begin with what was allocated, and end with
-// what is in use. Not those that include children.
+// The metric that a call tree is judged by: of time, else of bytes, else any with a unit. Of several in a unit the first, because the
+// others say the same in another way, as the most of a warp does; but pprof's files of memory end with what is in use. None if the
+// values include those of children.
 struct JudgedMetric {
     StringId metric = kNoString, unit = kNoString;
 };
@@ -249,8 +249,8 @@ JudgedMetric judged_metric(const Trace& trace) {
         const std::string_view unit = trace.text(each.unit);
         const bool bytes = unit == "bytes" || unit == "B";
         const int found = unit == "ns" || unit == "s" ? 3 : bytes ? 2 : !unit.empty();
-        if (trace.text(each.metric).ends_with("(inc)") || found < rank || (found == rank && !bytes)) continue;
-        rank = found, best = each;
+        if (found < rank || (found == rank && best.metric != kNoString && !bytes)) continue;
+        rank = found, best = trace.text(each.metric).ends_with("(inc)") ? JudgedMetric{} : each;
     }
     return best;
 }
@@ -285,7 +285,10 @@ Verdict by_tree(const Trace& trace) {
                                     : fmt::format("{:.0f} % of {} is in {}", 100 * most->second / all, what, place);
     if (bytes && all > 0) verdict.because = fmt::format("{} are in use; {}", readable_bytes(all), verdict.because);
     if (!bytes)
-        verdict.because += "; sums do not show what the GPU waited for (gpu-profile record -- CMD records a timeline)";
+        verdict.because +=
+            count_of(trace, Loss::unplaced_scope) > 0
+                ? "; when each scope ran is not read (ui.perfetto.dev opens the same file and shows it)"
+                : "; sums do not show what the GPU waited for (gpu-profile record -- CMD records a timeline)";
     return verdict;
 }
 

@@ -106,7 +106,9 @@ def test_the_report_says_where_the_order_is_shown(program, tmp_path):
     assert found["matmul",] == {"blocks": 2, "warps": 4}
     assert [found["matmul", scope]["earliest start in a block"] for scope in ("load", "mma", "store")] == [0, 250, 0]
     said = " ".join(program.run("report", file).stdout.decode().split())
-    assert "no timeline" in said and "without when they ran (5 times; matmul (5)); ui.perfetto.dev" in said
+    assert "50 % of the total is in mma; when each scope ran is not read (ui.perfetto.dev" in said
+    held, read = (statement["text"] for statement in program.report(file).document["trust"])
+    assert "no timeline" in held and "without when they ran (5 times; matmul (5)); ui.perfetto.dev" in read
     outcome = program.run("export", "html", file, "-o", tmp_path / "x.html")
     assert outcome.status == 4 and "it holds sums, no timestamped events" in outcome.errors[0]
 
