@@ -31,7 +31,7 @@ using simdjson::dom::element;
 struct Scope {
     std::int64_t start, end;
     StringId name;
-    bool async;  // of work that went on beside the warp
+    bool async;  // of work that went on while the warp did something else
 };
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
@@ -46,11 +46,12 @@ struct Node {
     std::optional<std::int64_t> parent;
     StringId name;
     bool async = false;
-    std::int64_t sum = 0, count = 0, most = 0, first = kNever, of_warp = 0, last_warp = 0;
+    std::int64_t count = 0, first = kNever, last_warp = 0;
+    double sum = 0, most = 0, of_warp = 0;  // exact below 2^53; no file makes them overflow
 
     void add(std::int64_t warp, std::int64_t cycles) {
         if (warp != std::exchange(last_warp, warp)) most = std::max(most, std::exchange(of_warp, 0));
-        of_warp += cycles, sum += cycles;
+        of_warp += static_cast<double>(cycles), sum += static_cast<double>(cycles);
     }
 };
 
@@ -82,8 +83,8 @@ public:
                     ++warps_;
                     add_up(std::move(scopes), kernel, block.first);
                 }
-            add_metric(kernel, "blocks", "", std::ssize(blocks));
-            add_metric(kernel, "warps", "", warps_ - before);
+            add_metric(kernel, "blocks", "", static_cast<double>(blocks.size()));
+            add_metric(kernel, "warps", "", static_cast<double>(warps_ - before));
         }
         CallNodeTable& table = batch_.tables.call_node;
         for (const Node& node : nodes_) {
@@ -170,17 +171,17 @@ private:
         const std::string_view with = exact_ || one_line_ ? "" : " (inc)";
         add_metric(number, fmt::format("{}{}{}", node.async ? "asynchronous " : "", what, with), unit, node.sum);
         add_metric(number, fmt::format("most {} of a warp{}", what, with), unit, std::max(node.most, node.of_warp));
-        if (exact_) add_metric(number, "earliest start in a block", unit, node.first);
-        add_metric(number, "count", "", node.count);
+        if (exact_) add_metric(number, "earliest start in a block", unit, static_cast<double>(node.first));
+        add_metric(number, "count", "", static_cast<double>(node.count));
     }
 
-    void add_metric(std::int64_t node, std::string_view metric, std::string_view unit, std::int64_t value) {
+    void add_metric(std::int64_t node, std::string_view metric, std::string_view unit, double value) {
         CallMetricTable& table = batch_.tables.call_metric;
         Row row = table.add();
         table.node.set(row, node);
         table.metric.set(row, batch_.intern(metric));
         set_text(batch_, table.unit, row, unit);
-        table.value.set(row, static_cast<double>(value));
+        table.value.set(row, value);
     }
 
     Batch& batch_;
