@@ -40,7 +40,7 @@ def tree_of(program, file):
         assert row["metric"] not in found[paths[row["node"]]]
         found[paths[row["node"]]][row["metric"]] = float(row["value"])
         units[row["metric"]] = row.get("unit")
-    assert not tables.keys() & {"kernel", "range", "process", "thread"}
+    assert not tables.keys() & {"kernel", "memcpy", "api_call", "range", "process", "thread"}
     return found, units
 
 
@@ -71,7 +71,7 @@ def nested(chance, begin, end, depth, out):
 def test_cycles_are_those_that_no_inner_scope_covers(program, tmp_path, blocks, megahertz):
     chance, events, painted, counts, of_warps = random.Random(blocks), [], Counter(), Counter(), {}
     for block in range(blocks):
-        for kernel in ("matmul", "add Core3 kernel"):
+        for kernel in ("gpu_memcpy", "add Core3 kernel"):
             for warp in range(4):
                 scopes = []
                 nested(chance, 0, 120, 2, scopes)
@@ -89,7 +89,7 @@ def test_cycles_are_those_that_no_inner_scope_covers(program, tmp_path, blocks, 
     chance.shuffle(events)
     file = write(tmp_path, events)
     found, units = tree_of(program, file)
-    for kernel in ("matmul", "add Core3 kernel"):
+    for kernel in ("gpu_memcpy", "add Core3 kernel"):
         assert found.pop((kernel,)) == {"blocks": blocks, "warps": 4 * blocks}
     assert {path: metrics["cycles"] for path, metrics in found.items() if metrics["cycles"]} == painted
     assert {path: metrics["count"] for path, metrics in found.items()} == counts
