@@ -9,7 +9,7 @@
 #include "core/base/text/rank_list.h"
 #include "core/base/text/readable.h"
 #include "core/model/build/damage.h"
-#include "core/schema/losses.h"
+#include "present/answer/trust.h"
 #include "ranks/clocks/clocks.h"
 #include "ranks/job/hosts.h"
 #include "ranks/job/job.h"
@@ -130,15 +130,6 @@ bool only_durations(const Trace& trace) {
 }
 
 void warn(Trust& trust, std::string text) { trust.statements.push_back({true, std::move(text)}); }
-
-std::uint64_t count_of(const Trace& trace, Loss kind) {
-    const LossTable& losses = trace.tables().loss;
-    std::uint64_t count = 0;
-    for (Row row = 0; row < losses.rows; ++row)
-        if (trace.text(losses.kind.value_or(row, kNoString)) == spec_of(kind).name)
-            count += static_cast<std::uint64_t>(losses.count[row]);
-    return count;
-}
 
 std::string counted(std::uint64_t count, std::string_view thing, std::string_view things) {
     return fmt::format("{} {}", readable_count(static_cast<std::int64_t>(count)), count == 1 ? thing : things);

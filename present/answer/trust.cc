@@ -19,7 +19,6 @@
 #include "core/model/build/kept_steps.h"
 #include "core/model/meta_values.h"
 #include "core/schema/debug_env.h"
-#include "core/schema/losses.h"
 #include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline answer {
@@ -316,6 +315,15 @@ void add_missing(const Trace& trace, Trust& trust) {
 }
 
 }  // namespace
+
+std::uint64_t count_of(const Trace& trace, Loss kind) {
+    const LossTable& losses = trace.tables().loss;
+    std::uint64_t count = 0;
+    for (Row row = 0; row < losses.rows; ++row)
+        if (trace.text(losses.kind.value_or(row, kNoString)) == spec_of(kind).name)
+            count += static_cast<std::uint64_t>(losses.count[row]);
+    return count;
+}
 
 Trust trust_without_timeline(const Trace& trace) {
     Trust trust;

@@ -3,14 +3,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "analyze/facts/facts.h"
 #include "core/model/answer.h"
+#include "core/schema/losses.h"
 
 namespace gpuprof::inline answer {
 
 // For a recording without a timeline: the tables it holds, and its losses.
 Trust trust_without_timeline(const Trace& trace);
+
+// How much of a kind a recording lost.
+std::uint64_t count_of(const Trace& trace, Loss kind);
 
 // How many ranks of a job a recording adds up; 0 if its processes name none.
 std::size_t ranks_added_up(const Trace& trace);

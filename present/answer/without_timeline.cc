@@ -234,16 +234,24 @@ Verdict by_memory(const Facts& facts) {
     return verdict;
 }
 
-// What the sums of a call tree are of: time, else bytes, else the unit of its first metric.
-std::string_view unit_of_tree(const Trace& trace) {
+// The metric that a call tree is judged by: of time, else of bytes, else any with a unit. Of several in a unit the first, because the
+// others say the same in another way, as the most of a warp does; but pprof's files of memory end with what is in use. None if the
+// values include those of children.
+struct JudgedMetric {
+    StringId metric = kNoString, unit = kNoString;
+};
+JudgedMetric judged_metric(const Trace& trace) {
     const CallMetricTable& metrics = trace.tables().call_metric;
-    std::string_view best;
-    auto rank = [](std::string_view unit) {
-        return unit == "ns" || unit == "s" ? 3 : unit == "bytes" || unit == "B" ? 2 : !unit.empty();
-    };
-    for (Row row = 0; row < metrics.rows; ++row)
-        if (std::string_view unit = trace.text(metrics.unit.value_or(row, kNoString)); rank(unit) > rank(best))
-            best = unit;
+    JudgedMetric best;
+    int rank = -1;
+    for (Row row = 0; row < metrics.rows; ++row) {
+        const JudgedMetric each{metrics.metric.value_or(row, kNoString), metrics.unit.value_or(row, kNoString)};
+        const std::string_view unit = trace.text(each.unit);
+        const bool bytes = unit == "bytes" || unit == "B";
+        const int found = unit == "ns" || unit == "s" ? 3 : bytes ? 2 : !unit.empty();
+        if (found < rank || (found == rank && best.metric != kNoString && !bytes)) continue;
+        rank = found, best = trace.text(each.metric).ends_with("(inc)") ? JudgedMetric{} : each;
+    }
     return best;
 }
 
@@ -251,12 +259,14 @@ std::string_view unit_of_tree(const Trace& trace) {
 Verdict by_tree(const Trace& trace) {
     const CallNodeTable& nodes = trace.tables().call_node;
     const CallMetricTable& metrics = trace.tables().call_metric;
-    const std::string_view unit = unit_of_tree(trace);
+    const JudgedMetric judged = judged_metric(trace);
+    const std::string_view unit = trace.text(judged.unit);
     const bool bytes = unit == "bytes" || unit == "B", time = unit == "ns" || unit == "s";
     std::map<std::int64_t, double> sums;
     double all = 0;
     for (Row row = 0; row < metrics.rows; ++row) {
-        if (trace.text(metrics.unit.value_or(row, kNoString)) != unit || !metrics.value.has(row) ||
+        if (metrics.metric.value_or(row, kNoString) != judged.metric ||
+            metrics.unit.value_or(row, kNoString) != judged.unit || !metrics.value.has(row) ||
             !(metrics.value[row] > 0))
             continue;
         sums[metrics.node.value_or(row, -1)] += metrics.value[row];
@@ -275,7 +285,10 @@ Verdict by_tree(const Trace& trace) {
                                     : fmt::format("{:.0f} % of {} is in {}", 100 * most->second / all, what, place);
     if (bytes && all > 0) verdict.because = fmt::format("{} are in use; {}", readable_bytes(all), verdict.because);
     if (!bytes)
-        verdict.because += "; sums do not show what the GPU waited for (gpu-profile record -- CMD records a timeline)";
+        verdict.because +=
+            count_of(trace, Loss::unplaced_scope) > 0
+                ? "; when each scope ran is not read (ui.perfetto.dev opens the same file and shows it)"
+                : "; sums do not show what the GPU waited for (gpu-profile record -- CMD records a timeline)";
     return verdict;
 }
 

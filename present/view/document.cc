@@ -77,10 +77,12 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
     const std::string file = trace.origin().file;
     std::optional<Interval> window = window_of(timeline ? *timeline : trace);
     if (!window)
-        return Error{ExitCode::empty,
-                     after_damage(trace, fmt::format("cannot show {}: no timestamped events; run gpu-profile "
-                                                     "report {} losses summary",
-                                                     file, file))};
+        return Error{
+            ExitCode::empty,
+            after_damage(trace, fmt::format("cannot show {}: {}; run gpu-profile report {} losses summary", file,
+                                            trace.tables().call_node.rows > 0 ? "it holds sums, no timestamped events"
+                                                                              : "no timestamped events",
+                                            file))};
     TimeNs origin = window->start;
     if (span_between(window->start, window->end) >= kMaxDuration)
         return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "

@@ -1,4 +1,4 @@
-"""Files that are no recordings, or whose events are no kernels: each is named for what it is."""
+"""Files that are no recordings: each is named for what it is."""
 
 import json
 
@@ -10,32 +10,6 @@ def write(folder, name, text):
     file = folder / name
     file.write_text(text if isinstance(text, str) else json.dumps(text))
     return file
-
-
-def warp_scopes(kernel):
-    events = []
-    for block in range(2):
-        for warp in range(4):
-            at = 0.0
-            for name, cycles in (("load", 250), ("mma", 900), ("store", 140)):
-                events.append({"name": name, "cat": kernel, "ph": "X", "pid": f"{kernel} Core{block} CTA{block}", "tid": f"warp {warp} (line 0)", "ts": at, "dur": cycles / 1000,
-                               "args": {"Finalization Time (ns)": 320, "Frequency (MHz)": 1000.0, "call_stack": ["ROOT", "forward"]}})
-                at += cycles / 1000
-    return {"displayTimeUnit": "ns", "traceEvents": events}
-
-
-@pytest.mark.parametrize("kernel", ["kernel", "matmul", "gpu_memcpy"])
-def test_scopes_of_warps_are_no_kernels(program, tmp_path, kernel):
-    file = write(tmp_path, "a.chrome_trace", warp_scopes(kernel))
-    tables = tables_of(program, file)
-    assert not {"kernel", "memcpy", "api_call"} & set(tables)
-    nodes = {row["node"]: row["name"] for row in tables["call_node"]}
-    assert [row["name"] for row in tables["call_node"]] == [kernel, "load", "mma", "store"]
-    assert {(nodes[row["node"]], row["metric"]): int(float(row["value"])) for row in tables["call_metric"]} == {
-        (kernel, "blocks"): 2, (kernel, "warps"): 8,
-        **{(name, metric): value for name, cycles in (("load", 250), ("mma", 900), ("store", 140))
-           for metric, value in (("cycles", 8 * cycles), ("most cycles of a warp", cycles), ("count", 8))}}
-    assert program.run("report", file).status == 0
 
 
 @pytest.mark.parametrize(("name", "text", "said"), [

@@ -96,3 +96,17 @@ def test_cut_off(program, tmp_path, kept):
     outcome = program.run("export", "csv", file)
     assert outcome.status == (0 if kept > 100 else 4), outcome.errors  # before any sample there is nothing to export
     assert {row["kind"] for row in program.report(file, "losses")["losses"].rows} <= {"truncated", "malformed_event"}
+
+
+def test_what_was_allocated_is_not_in_use(program, tmp_path):
+    """Go's profiles of memory tell both, and what is in use last."""
+    profile = Profile(string_table=["", "alloc_space", "inuse_space", "bytes", "early", "late"])
+    for kind in (1, 2):
+        profile.sample_type.add(type=kind, unit=3)
+    for at, values in enumerate(([9 << 20, 1 << 20], [4 << 20, 3 << 20]), start=1):
+        profile.function.add(id=at, name=3 + at)
+        profile.location.add(id=at).line.add(function_id=at)
+        profile.sample.add(location_id=[at], value=values)
+    file = tmp_path / "heap.pb"
+    file.write_bytes(profile.SerializeToString())
+    assert program.report(file).document["verdict"]["because"] == "4.00 MiB are in use; 75 % of what is in use is in late"
