@@ -56,7 +56,7 @@ ProcessFacts facts_of(std::string_view payload) {
         facts[key] = cursor.take(cursor.u32());
     }
     return {facts["host"] + ":" + facts["pid"],
-            facts["RANK"].empty() ? -1 : std::strtoll(facts["RANK"].c_str(), nullptr, 10)};
+            facts["rank"].empty() ? -1 : std::strtoll(facts["rank"].c_str(), nullptr, 10)};
 }
 
 }  // namespace gpuprof::counters

@@ -9,6 +9,7 @@ import collections
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -48,9 +49,12 @@ def wait_for(condition):
 
 class Run:
     def __init__(self, program, folder, script, *options, command="counters", fake="", rules="", play="time=start inline",
-                 arguments=(), status=0, environment=()):
+                 arguments=(), status=0, environment=(), ranks=0):
         self.program, self.capture = program, folder / "run.gpuprof"
         target = [program.fakes / "fake_program", "--script", script, "--play", play, *arguments]
+        if ranks:
+            each = f"WORLD_SIZE={ranks} RANK=$rank {shlex.join(map(str, target))}"
+            target = ["sh", "-c", f"for rank in {' '.join(map(str, range(ranks)))}; do {each} & done; wait"]
         done = subprocess.run([program.path, command, "-o", self.capture, "--force", *options, "--", *target], capture_output=True, timeout=HANGS_S,
                               env=fake_environment(program, rules, GPUPROF_FAKE_COUNTERS=fake, **dict(environment)), check=False)
         self.outcome = Outcome(done.returncode, done.stdout, done.stderr)
@@ -378,3 +382,10 @@ def test_processes_are_those_of_the_trace(program, tmp_path, script):
     assert len(traced) == 2
     assert {row.get("process", "") for row in run.table("profiled_kernel")} == {""}
     assert len(run.table("profiled_kernel")) == 2 * len(shapes_of(lines()))
+
+
+def test_processes_with_ranks_are_found_by_them(program, tmp_path, script):
+    run = Run(program, tmp_path, script, "--set", "triage", "--launches", "1", ranks=2)
+    assert sorted(filter(None, (row["rank"] for row in run.table("process")))) == ["0", "1"]  # not of the shell
+    measured = collections.Counter(row.get("process", "") for row in run.table("profiled_kernel"))
+    assert measured == {row["process"]: len(shapes_of(lines())) for row in run.table("kernel")}
