@@ -27,6 +27,13 @@ _DOING = {
 }
 
 
+def _waited_ns(process: int) -> int:
+    """Return the time in ns on the run queue so far, of the main thread of a process (Linux: schedstat, second figure; 0: unknown)."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{process}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[1])
+    return 0
+
+
 class SideFailure(Exception):
     """A failure of one side; `side` is "baseline" or "optimized"."""
 
@@ -50,16 +57,17 @@ class Side:
 
     def ask(self, do: str, blocks: list[bytes] | None = None, **fields: Any) -> tuple[dict[str, Any], list[bytes]]:
         """Return the worker's answer. `outside_ns` is its duration by this process's clock, `waited_ns` the part of it
-        in which the two processes were ready and waited for a CPU (0: unknown)."""
+        in which the worker, or after it this process, was ready and waited for a CPU (0: unknown)."""
         self._count += 1
         deadline = time.monotonic() + self._timeout_s
         try:
             self._link.settimeout(self._timeout_s)
-            waited, begun = self._waited_ns(), time.perf_counter_ns()
+            waited, begun = _waited_ns(self._process.pid), time.perf_counter_ns()
             send(self._link, self._token, {"do": do, "id": self._count, **fields}, blocks)
+            waited += _waited_ns(os.getpid())  # the worker may take this CPU as soon as it is asked, and work while this process waits
             answer, back = receive(self._link, self._token, deadline)
             self.outside_ns = time.perf_counter_ns() - begun
-            self.waited_ns = self._waited_ns() - waited
+            self.waited_ns = _waited_ns(self._process.pid) + _waited_ns(os.getpid()) - waited
         except TimeoutError:
             raise self._failure(do, f"gave no answer within {self._timeout_s:g} s") from None
         except (EOFError, OSError):
@@ -87,16 +95,6 @@ class Side:
                 if name in ("VmHWM", "VmRSS"):
                     found[name] = int(value.split()[0]) * 1024
         return found.get("VmHWM"), found.get("VmRSS")
-
-    def _waited_ns(self) -> int:
-        """Return the time in ns on the run queue so far, of the worker's main thread and this one (Linux: schedstat,
-        second figure)."""
-        waited = 0
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            for process in (self._process.pid, os.getpid()):
-                with open(f"/proc/{process}/schedstat", encoding="ascii") as file:
-                    waited += int(file.read().split()[1])
-        return waited
 
     def close(self) -> None:
         self._link.close()

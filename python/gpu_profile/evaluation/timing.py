@@ -1,7 +1,8 @@
 """Chooses the clock for the figure, and judges the samples. Pure functions of samples.
 
 A suspicion is a message, or None. Other work on the machine slows some samples, a trick slows nearly all of them. The
-tests therefore use the fast samples (the 10th percentile), and session.py repeats the timing before it refuses.
+tests therefore use the fast samples (the 10th percentile), and session.py repeats the timing before it refuses. Waits for a CPU
+are subtracted, now and then too much of them, so that a fast sample of the module is compared with the baseline's median.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def clocks_apart(shots: list[TimedSample]) -> str | None:
 def answers_late(baseline: list[TimedSample], optimized: list[TimedSample]) -> str | None:
     """Compare the times from the end of the calls to the answer. The code is the same on both sides, so a longer time is
     work that the module does after the calls."""
-    plain, own = (_fast(lambda shot: (shot.busy_ns - shot.inside_ns) / 1e6, shots) for shots in (baseline, optimized))
+    plain, own = (figure(lambda shot: (shot.busy_ns - shot.inside_ns) / 1e6, shots) for figure, shots in ((_usual, baseline), (_fast, optimized)))
     if own > max(0.0, 2 * plain) and own - max(0.0, plain) > max(_LATE_MS, 0.1 * median(shot.inside_ns / 1e6 for shot in optimized)):
         return f"clocks disagree: the answer comes {own:.4f} ms after the calls, {plain:.4f} ms for the baseline"
     return None
@@ -68,7 +69,7 @@ def answers_late(baseline: list[TimedSample], optimized: list[TimedSample]) -> s
 def prepared_elsewhere(baseline: list[TimedSample], optimized: list[TimedSample]) -> str | None:
     """Compare the times for generating inputs. The code is the same on both sides, so a longer time is work of the
     module."""
-    plain, own = (_fast(lambda shot: shot.prepare_ns / 1e6 / shot.calls, shots) for shots in (baseline, optimized))
+    plain, own = (figure(lambda shot: shot.prepare_ns / 1e6 / shot.calls, shots) for figure, shots in ((_usual, baseline), (_fast, optimized)))
     call_ms = min(shot.busy_ns / 1e6 / shot.calls for shot in baseline)
     if own > 2 * plain and own - plain > max(0.3, 0.5 * call_ms):
         return f"work is done outside the call: generating inputs takes {own:.4f} ms, {plain:.4f} ms for the baseline"
@@ -99,6 +100,10 @@ def floor_broken(baseline_ms: list[float], optimized_ms: list[float], floor_ms: 
 
 def _nearly_all(judge: Callable[[TimedSample], bool], shots: list[TimedSample]) -> bool:
     return bool(shots) and sum(map(judge, shots)) > 0.9 * len(shots) - 1
+
+
+def _usual(figure: Callable[[TimedSample], float], shots: list[TimedSample]) -> float:
+    return median(map(figure, shots))
 
 
 def _fast(figure: Callable[[TimedSample], float], shots: list[TimedSample]) -> float:

@@ -73,6 +73,13 @@ def test_work_in_the_preparation():
     assert timing.prepared_elsewhere(plain, shots(prepare_ns=3.5e5)) is None, "too little to matter"
 
 
+def test_too_long_a_wait_for_a_cpu_accuses_nobody():
+    """What the baseline's clock has less, in a fifth of the samples, is not what the module does outside."""
+    plain = shots(prepare_ns=lambda i: 0 if i % 5 == 0 else 1.15e6, busy_ns=lambda i: 0 if i % 5 == 0 else 1.2e6)
+    assert timing.prepared_elsewhere(plain, shots(prepare_ns=1.2e6)) is None
+    assert timing.answers_late(plain, shots(busy_ns=1.2e6)) is None
+
+
 def test_waiting_for_a_processor_is_not_in_the_time_of_the_inputs(monkeypatch):
     """The evaluator's clock, less what the system says that the processes stood in the queue."""
     from gpu_profile.evaluation.sampler import Sampler
