@@ -220,6 +220,8 @@ def lines_covered(target):
     profile = BUILD / f"profile-{target}"
     grown, seeds = (sorted(folder.glob("*")) for folder in (CORPUS / target, SEEDS / target))
     inputs = [*seeds, *random.Random(1).sample(grown, min(len(grown), MOST_INPUTS))]
+    if not inputs:  # libFuzzer would begin to look for some
+        return 0, 0
     command = [str(BUILD / f"fuzz_{target}"), *LIMITS, *map(str, inputs)]
     subprocess.run(command, capture_output=True, env=environment(LLVM_PROFILE_FILE=f"{profile}.raw"), cwd=BUILD, check=False)
     if not Path(f"{profile}.raw").exists():
@@ -287,7 +289,7 @@ def main():
     if given.hours:
         run_all(given.targets or known, given.hours, until)
     if given.report or given.hours:
-        write_page(known)
+        write_page(given.targets or known)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,11 @@ def test_fuzzed_sources_exist():
     assert [part for parts in parsers.values() for part in parts if not any(one.startswith(part) for one in sources)] == []
 
 
+def test_a_fuzz_target_without_inputs_is_not_run():
+    """libFuzzer without inputs would fuzz for ever; here there is no such program either."""
+    assert runpy.run_path(str(ROOT / "tests/fuzz/run.py"))["lines_covered"]("no_such_target") == (0, 0)
+
+
 @pytest.mark.parametrize(
     "line, complaint",
     [
