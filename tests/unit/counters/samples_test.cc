@@ -41,7 +41,7 @@ private:
 
 std::string process() {
     std::string facts;
-    put(facts, "host"), put(facts, "node"), put(facts, "pid"), put(facts, "7"), put(facts, "RANK"), put(facts, "3");
+    put(facts, "host"), put(facts, "node"), put(facts, "pid"), put(facts, "7"), put(facts, "rank"), put(facts, "3");
     return facts;
 }
 std::string reasons() {
