@@ -60,7 +60,7 @@ def clocks_apart(shots: list[TimedSample]) -> str | None:
 def answers_late(baseline: list[TimedSample], optimized: list[TimedSample]) -> str | None:
     """Compare the times from the end of the calls to the answer. The code is the same on both sides, so a longer time is
     work that the module does after the calls."""
-    plain, own = (figure(lambda shot: (shot.busy_ns - shot.inside_ns) / 1e6, shots) for figure, shots in ((_usual, baseline), (_fast, optimized)))
+    plain, own = _usual_and_fast(lambda shot: (shot.busy_ns - shot.inside_ns) / 1e6, baseline, optimized)
     if own > max(0.0, 2 * plain) and own - max(0.0, plain) > max(_LATE_MS, 0.1 * median(shot.inside_ns / 1e6 for shot in optimized)):
         return f"clocks disagree: the answer comes {own:.4f} ms after the calls, {plain:.4f} ms for the baseline"
     return None
@@ -69,7 +69,7 @@ def answers_late(baseline: list[TimedSample], optimized: list[TimedSample]) -> s
 def prepared_elsewhere(baseline: list[TimedSample], optimized: list[TimedSample]) -> str | None:
     """Compare the times for generating inputs. The code is the same on both sides, so a longer time is work of the
     module."""
-    plain, own = (figure(lambda shot: shot.prepare_ns / 1e6 / shot.calls, shots) for figure, shots in ((_usual, baseline), (_fast, optimized)))
+    plain, own = _usual_and_fast(lambda shot: shot.prepare_ns / 1e6 / shot.calls, baseline, optimized)
     call_ms = min(shot.busy_ns / 1e6 / shot.calls for shot in baseline)
     if own > 2 * plain and own - plain > max(0.3, 0.5 * call_ms):
         return f"work is done outside the call: generating inputs takes {own:.4f} ms, {plain:.4f} ms for the baseline"
@@ -102,8 +102,8 @@ def _nearly_all(judge: Callable[[TimedSample], bool], shots: list[TimedSample]) 
     return bool(shots) and sum(map(judge, shots)) > 0.9 * len(shots) - 1
 
 
-def _usual(figure: Callable[[TimedSample], float], shots: list[TimedSample]) -> float:
-    return median(map(figure, shots))
+def _usual_and_fast(figure: Callable[[TimedSample], float], baseline: list[TimedSample], optimized: list[TimedSample]) -> tuple[float, float]:
+    return median(map(figure, baseline)), _fast(figure, optimized)
 
 
 def _fast(figure: Callable[[TimedSample], float], shots: list[TimedSample]) -> float:
