@@ -182,15 +182,10 @@ private:
     }
 
     void write_metrics() {
-        CallMetricTable& table = batch_.tables.call_metric;
         for (std::size_t node = 0; node < sums_.size(); ++node)
-            for (std::size_t i = 0; i < sums_[node].size(); ++i) {
-                Row row = table.add();
-                table.node.set(row, static_cast<std::int64_t>(node));
-                table.metric.set(row, batch_.intern(text(types_[i].first)));
-                if (!text(types_[i].second).empty()) table.unit.set(row, batch_.intern(text(types_[i].second)));
-                table.value.set(row, sums_[node][i]);
-            }
+            for (std::size_t i = 0; i < sums_[node].size(); ++i)
+                add_call_metric(batch_, static_cast<std::int64_t>(node), text(types_[i].first), text(types_[i].second),
+                                sums_[node][i]);
     }
 
     static constexpr std::int64_t kNone = -1;

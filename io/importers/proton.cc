@@ -109,12 +109,7 @@ private:
             unit = name.substr(open + 2, name.size() - open - 3);
             name = name.substr(0, open);
         }
-        CallMetricTable& table = batch_.tables.call_metric;
-        Row row = table.add();
-        table.node.set(row, node);
-        table.metric.set(row, batch_.intern(name));
-        set_text(batch_, table.unit, row, unit);
-        table.value.set(row, number);
+        add_call_metric(batch_, node, name, unit, number);
     }
 
     void device(std::string_view kind, std::string_view ordinal, const element& facts) {

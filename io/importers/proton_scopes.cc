@@ -83,8 +83,8 @@ public:
                     ++warps_;
                     add_up(std::move(scopes), kernel, block.first);
                 }
-            add_metric(kernel, "blocks", "", static_cast<double>(blocks.size()));
-            add_metric(kernel, "warps", "", static_cast<double>(warps_ - before));
+            add_call_metric(batch_, kernel, "blocks", "", static_cast<double>(blocks.size()));
+            add_call_metric(batch_, kernel, "warps", "", static_cast<double>(warps_ - before));
         }
         CallNodeTable& table = batch_.tables.call_node;
         for (const Node& node : nodes_) {
@@ -169,19 +169,12 @@ private:
     void add_metrics(std::int64_t number, const Node& node) {
         const std::string_view what = megahertz_ ? "cycles" : "time", unit = megahertz_ ? "cycles" : "ns";
         const std::string_view with = exact_ || one_line_ ? "" : " (inc)";
-        add_metric(number, fmt::format("{}{}{}", node.async ? "asynchronous " : "", what, with), unit, node.sum);
-        add_metric(number, fmt::format("most {} of a warp{}", what, with), unit, std::max(node.most, node.of_warp));
-        if (exact_) add_metric(number, "earliest start in a block", unit, static_cast<double>(node.first));
-        add_metric(number, "count", "", static_cast<double>(node.count));
-    }
-
-    void add_metric(std::int64_t node, std::string_view metric, std::string_view unit, double value) {
-        CallMetricTable& table = batch_.tables.call_metric;
-        Row row = table.add();
-        table.node.set(row, node);
-        table.metric.set(row, batch_.intern(metric));
-        set_text(batch_, table.unit, row, unit);
-        table.value.set(row, value);
+        add_call_metric(batch_, number, fmt::format("{}{}{}", node.async ? "asynchronous " : "", what, with), unit,
+                        node.sum);
+        add_call_metric(batch_, number, fmt::format("most {} of a warp{}", what, with), unit,
+                        std::max(node.most, node.of_warp));
+        if (exact_) add_call_metric(batch_, number, "earliest start in a block", unit, static_cast<double>(node.first));
+        add_call_metric(batch_, number, "count", "", static_cast<double>(node.count));
     }
 
     Batch& batch_;

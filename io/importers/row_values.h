@@ -55,6 +55,16 @@ inline void set_known(Column<StringId>& column, Row row, StringId text) {
     if (!text.empty()) set_known(column, row, std::optional<StringId>(batch.intern(text)));
 }
 
+[[gnu::noinline]] inline void add_call_metric(Batch& batch, std::int64_t node, std::string_view metric,
+                                              std::string_view unit, double value) {
+    CallMetricTable& table = batch.tables.call_metric;
+    Row row = table.add();
+    table.node.set(row, node);
+    table.metric.set(row, batch.intern(metric));
+    set_text(batch, table.unit, row, unit);
+    table.value.set(row, value);
+}
+
 template <class Table>
 [[gnu::noinline]] Row add_span(Table& table, TimeNs start, DurNs dur) {
     Row row = table.add();
