@@ -122,7 +122,8 @@ void RowWriter::write_kernel(const Event& event, Span span) {
     put(kernel.registers, row, event, Field::registers);
     put(kernel.shared_bytes, row, event, Field::shared_bytes);
     // torch.cuda._annotate_cuda_graph_trace adds what mark_kernels called the node when it was captured.
-    if (kernel.graph_node_id.has(row)) put_text(kernel.framework_op, row, event, Field::label_name, batch);
+    bool is_node = kernel.graph_node_id.size() > row;
+    if (is_node) put_text(kernel.framework_op, row, event, Field::label_name, batch);
     if (event.has(Field::collective)) write_collective(event, true);
 }
 

@@ -318,9 +318,12 @@ void SpoolDecoder::add_device(const cupti::Record& record) {
 void SpoolDecoder::resolve_external() {
     if (external_.empty()) return;
     auto resolve = [&](auto& table, Row first) {
-        for (Row row = first; row < table.rows; ++row)
-            if (auto id = external_.find(static_cast<std::uint32_t>(table.correlation[row])); id != external_.end())
-                table.external_id.set(row, id->second);
+        table.correlation.pad(table.rows);
+        for (Row row = first; row < table.rows; ++row) {
+            if (!table.correlation.has(row)) continue;  // a graph that the device launched
+            auto id = external_.find(static_cast<std::uint32_t>(table.correlation[row]));
+            if (id != external_.end()) table.external_id.set(row, id->second);
+        }
     };
     resolve(batch_.tables.kernel, first_.kernel);
     resolve(batch_.tables.memcpy, first_.memcpy);

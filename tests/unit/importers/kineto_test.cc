@@ -81,6 +81,20 @@ TEST(Kineto, DeviceAndStreamFallBackToPidAndTid) {
               std::string::npos);
 }
 
+// Who annotates graphs calls it "name", as others may call anything.
+TEST(Kineto, OnlyNodesOfGraphsHaveTheNameOfAnAnnotation) {
+    auto kernel = [](std::string_view graph, std::string_view start) {
+        return event("kernel", "k", fmt::format(R"("grid": [1, 1, 1], "name": "forward"{})", graph), start, "2", "3",
+                     "21");
+    };
+    constexpr std::string_view kNode = R"(, "graph id": 3, "graph node id": 4)";
+    std::string rows = kineto_rows(kernel("", "1") + "," + kernel(kNode, "2") + "," + kernel("", "3"));
+    std::vector<bool> named;
+    for (std::size_t at = 0; (at = rows.find("kernel start", at)) != std::string::npos; ++at)
+        named.push_back(rows.substr(at, rows.find('\n', at) - at).find("framework_op=forward") != std::string::npos);
+    EXPECT_EQ(named, (std::vector<bool>{false, true, false}));
+}
+
 TEST(Kineto, CopiesAndFills) {
     std::string copies =
         event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", R"("device": 0, "stream": 7, "bytes": 4)") + "," +

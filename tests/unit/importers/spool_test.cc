@@ -84,6 +84,33 @@ TEST(Spool, TimesBeyondAllClocksAreNone) {
     EXPECT_EQ(batch.losses[static_cast<std::size_t>(Loss::unfinished_op)].count, 1u);
 }
 
+TEST(Spool, WorkWithoutACallHasNoOperator) {
+    namespace k = cupti::kernel;
+    namespace e = cupti::external_correlation;
+    for (bool first : {true, false}) {  // of the table, or behind work that has one
+        Buffer buffer{Kind::concurrent_kernel, Kind::external_correlation};
+        auto kernel = [&](std::uint32_t correlation, std::uint32_t graph) {
+            buffer.record(Kind::concurrent_kernel)
+                .with(k::start, std::uint64_t{100})
+                .with(k::end, std::uint64_t{200})
+                .with(k::correlation, correlation)
+                .with(k::graph, graph);
+        };
+        if (!first) kernel(5, 0);
+        kernel(0, 7);  // of a graph that the device launched
+        for (std::uint32_t correlation : {0U, 5U})
+            buffer.record(Kind::external_correlation).with(e::correlation, correlation).with(e::id, std::uint64_t{42});
+        const Batch batch = buffer.decoded();
+        const KernelTable& kernels = batch.tables.kernel;
+        Row last = first ? 0 : 1;
+        ASSERT_EQ(kernels.rows, last + 1);
+        EXPECT_FALSE(kernels.external_id.has(last));
+        if (!first) {
+            EXPECT_EQ(kernels.external_id.get(0), 42);
+        }
+    }
+}
+
 TEST(Spool, KernelsHaveLocalMemoryAndClusters) {
     namespace k = cupti::kernel;
     Buffer buffer{Kind::concurrent_kernel};
