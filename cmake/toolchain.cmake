@@ -56,6 +56,8 @@ if(GPUPROF_SANITIZE)
   # Line tables suffice for a sanitizer's stack traces; full debug information costs GCC over a minute for some files.
   target_compile_options(gpuprof_options INTERFACE -Og -g1)
   target_compile_options(gpuprof_options INTERFACE -fsanitize=${GPUPROF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # Sanitizers know the end of memory, not of the values in it.
+  target_compile_definitions(gpuprof_options INTERFACE _GLIBCXX_ASSERTIONS GPUPROF_CHECK_INDICES)
   if(GPUPROF_SANITIZE MATCHES undefined)
     # With these GCC takes twice the time to compile. The address sanitizer detects null pointers, and the fuzz preset
     # enables all checks.
@@ -67,5 +69,6 @@ if(GPUPROF_FUZZ)
   # Line coverage as well, so that tests/fuzz/run.py can report which lines of each reader the corpus reaches.
   target_compile_options(gpuprof_options INTERFACE -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
                          -fprofile-instr-generate -fcoverage-mapping)
+  target_compile_definitions(gpuprof_options INTERFACE _GLIBCXX_ASSERTIONS GPUPROF_CHECK_INDICES)
   target_link_options(gpuprof_options INTERFACE -fsanitize=address,undefined -fprofile-instr-generate)
 endif()

@@ -14,6 +14,13 @@
 
 namespace gpuprof::inline base {
 
+// In builds with sanitizers, a value behind the last one ends the program, also where there is memory.
+inline void check_index([[maybe_unused]] std::size_t i, [[maybe_unused]] std::size_t size) {
+#ifdef GPUPROF_CHECK_INDICES
+    if (i >= size) __builtin_trap();
+#endif
+}
+
 // Asks the system to back the whole pages of a range with huge pages; no effect if it does not support them.
 void advise_huge_pages(void* begin, std::size_t bytes);
 
@@ -43,10 +50,16 @@ public:
     T* end() { return data_ + size_; }
     const T* begin() const { return data_; }
     const T* end() const { return data_ + size_; }
-    T& operator[](std::size_t i) { return data_[i]; }
-    const T& operator[](std::size_t i) const { return data_[i]; }
-    T& back() { return data_[size_ - 1]; }
-    const T& back() const { return data_[size_ - 1]; }
+    T& operator[](std::size_t i) {
+        check_index(i, size_);
+        return data_[i];
+    }
+    const T& operator[](std::size_t i) const {
+        check_index(i, size_);
+        return data_[i];
+    }
+    T& back() { return (*this)[size_ - 1]; }
+    const T& back() const { return (*this)[size_ - 1]; }
 
     [[gnu::always_inline]] void push_back(T value) {
         if (size_ == capacity_) grow(size_ + 1);

@@ -70,9 +70,13 @@ public:
     }
 
     std::size_t size() const { return size_; }
-    bool has(Row row) const { return !absent_ || (!blank_ && ((valid_[row / 64] >> (row % 64)) & 1u)); }
+    bool has(Row row) const {
+        check_index(row, size_);
+        return !absent_ || (!blank_ && ((valid_[row / 64] >> (row % 64)) & 1u));
+    }
     // The value; T{} if absent. Ask has() first where that matters.
     [[gnu::always_inline]] T operator[](Row row) const {
+        check_index(row, size_);
         if (form_ == kWide) return values_[row];
         return form_ == kSingle ? only_ : static_cast<T>(packed_number(packed_.data(), form_, row));
     }

@@ -18,7 +18,8 @@ struct Planted {
 
     explicit Planted(std::size_t clocks, double jitter, unsigned seed = 1) {
         std::mt19937 random(seed);
-        std::normal_distribution<double> noise(0, jitter);
+        std::normal_distribution<double> unit(0, 1);  // whose width may not be 0
+        auto noise = [&](auto& from) { return jitter * unit(from); };
         std::uniform_real_distribution<double> far(-5e6, 5e6), rate(-15, 15), when(-kHalf, kHalf);
         for (std::size_t i = 0; i < clocks; ++i) offset.push_back(far(random)), ppm.push_back(rate(random));
         std::uint32_t instance = 0;
