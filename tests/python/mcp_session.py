@@ -5,10 +5,6 @@ import json
 import os
 import sys
 
-from anyio.from_thread import start_blocking_portal
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
-
 
 def environment(**more):
     """The SDK passes on few variables, so what finds the package and the program is named."""
@@ -55,6 +51,10 @@ class Session:
 
 @contextlib.contextmanager
 def session(program, *words, **variables):
+    from anyio.from_thread import start_blocking_portal  # the SDK takes a second, which not every process that collects tests should
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     server = StdioServerParameters(command=str(program.path), args=["mcp", *map(str, words)], env=environment(**variables))
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
         yield Session(portal, client)

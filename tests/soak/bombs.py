@@ -35,6 +35,10 @@ def field(number, body):
     return varint(number << 3 | 2) + varint(len(body)) + body
 
 
+def names(first, last):
+    return b"".join(b"\x22\x04\x08" + varint(i << 7)[:3] for i in range(first, last))
+
+
 KINETO = b'{"schemaVersion":1,"deviceProperties":[],"traceEvents":['
 XPROF = b'{"metadata":{"highres-ticks":true},"traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/host:CPU"}},'
 PROTON = b'[{"frame":{"name":"R"},"metrics":{},"children":['
@@ -59,7 +63,7 @@ BOMBS = {
     "torch_timeline": (b"[", b"[1,1,1,0],"),
     "xplane events": (field(1, field(2, b"/host:CPU")), field(1, field(2, b"/host:CPU") + field(3, b"\x22\x00" * 500_000))),
     "xplane lines": (field(1, field(2, b"/host:CPU")), field(1, field(2, b"/host:CPU") + b"\x1a\x00" * 500_000)),
-    "xplane names": (field(1, field(2, b"/host:CPU")), field(1, field(2, b"/host:CPU") + b"".join(b"\x22\x04\x08" + varint(i << 7)[:3] for i in range(500_000)))),
+    "xplane names": (field(1, field(2, b"/host:CPU")), field(1, field(2, b"/host:CPU") + names(0, 1 << 14) + names(1 << 14, 2 << 14) * 30)),
     "pprof texts": (PPROF, b"\x32\x00"),
     "pprof places": (PPROF, field(4, b"\x08\x01" + b"\x22\x00" * 9_000) + field(2, b"\x08\x01\x10\x01") * 1000),
     "smi rows": (b"index, utilization.gpu [%]\n", b"0, 1\n"),

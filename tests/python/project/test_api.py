@@ -333,7 +333,7 @@ def test_types_of_the_package_and_those_that_users_see(tmp_path):
         bare("x")
         GpuMonitor(device=1.5)
     """))
-    done = mypy("--strict", f"--cache-dir={tmp_path}", "python/gpu_profile", str(program))
+    done = mypy("--strict", "--cache-dir=build/mypy", "python/gpu_profile", str(program))
     wrong = [line for line in done.stdout.splitlines() if "error:" in line]
     assert [re.sub(r".*\[([\w-]+)\]$", r"\1", line) for line in wrong] == ["arg-type", "arg-type"], done.stdout
     assert all("program.py:" in line for line in wrong) and " source files)" in done.stdout
