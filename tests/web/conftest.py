@@ -159,7 +159,8 @@ def is_accessible(viewer_built):
         return [(each["id"], each["nodes"][0]["html"]) for each in found]
 
     def check(page):
-        page.evaluate(script.read_text())
+        if not page.evaluate("'axe' in window"):  # half a megabyte
+            page.evaluate(script.read_text())
         assert violations(page) == []
         is_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
         page.emulate_media(color_scheme="light" if is_dark else "dark")
@@ -200,7 +201,7 @@ def jobs(program, tmp_path_factory):
         key = (name, options, rename, tuple(ranks))
         if key not in made:
             files = folder / f"job{len(made)}"
-            assert generate.main([name, str(files), "--seed", "1", *options]) == 0
+            assert generate.main([name, str(files), "--seed", "1", "--level", "1", *options]) == 0
             for path in files.glob("rank*") if rename else ():
                 path.rename(files / rename.format(path.name))
             capture = folder / f"{files.name}.gpuprof"

@@ -52,17 +52,16 @@ def answered(page, a, z):
     page.wait_for_selector(f".range-drawer[data-answered='{a}-{z}']")
 
 
-@pytest.fixture(params=PARTS, ids=lambda part: f"{part[0]}-{part[1]}")
-def asked(visit, exported, program, recording, request):
-    """The page with the answer for a part of the recording, and the part in ns."""
-    a, z = (round(share * length_of(program, recording)) for share in request.param)
-    page = visit(exported(recording), "page=timeline")
-    answered(page, a, z)
-    return page, a, z
+def test_a_range_is_what_sql_says(visit, exported, program, recording):
+    page, length = visit(exported(recording), "page=timeline"), length_of(program, recording)
+    for part in PARTS:
+        a, z = (round(share * length) for share in part)
+        answered(page, a, z)
+        check_work(page, program, recording, a, z)
+        check_calls_and_idle_time(page, program, recording, a, z)
 
 
-def test_a_range_is_what_sql_says(program, recording, asked):
-    page, a, z = asked
+def check_work(page, program, recording, a, z):
     for title, source, name in [("Kernels", "kernel", "name"), ("Copies and fills", "memcpy", "kind"), ("Python functions", "python_call", "name")]:
         if source == "python_call" and recording != PYTHON:
             continue
@@ -78,8 +77,7 @@ def test_a_range_is_what_sql_says(program, recording, asked):
         assert counts == {row["name"]: row["n"] for row in said}
 
 
-def test_calls_and_idle_time_of_a_range_are_what_sql_says(program, recording, asked):
-    page, a, z = asked
+def check_calls_and_idle_time(page, program, recording, a, z):
     said = sql(program, recording, "select name, count(*) n, " + CLIPPED.replace("{table}", "api_call") + " group by name", a, z)
     shown = {}
     for (name, _), (ns, cells) in table(page, "Calls").items():
