@@ -15,7 +15,7 @@
 namespace gpuprof::inline base {
 
 // In builds with sanitizers, a value behind the last one ends the program, also where there is memory.
-inline void check_index([[maybe_unused]] std::size_t i, [[maybe_unused]] std::size_t size) {
+[[gnu::always_inline]] inline void check_index([[maybe_unused]] std::size_t i, [[maybe_unused]] std::size_t size) {
 #ifdef GPUPROF_CHECK_INDICES
     if (i >= size) __builtin_trap();
 #endif
