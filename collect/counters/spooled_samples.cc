@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "collect/counters/spool_input.h"
@@ -15,8 +16,9 @@ namespace gpuprof::counters {
 namespace {
 
 constexpr std::string_view kPrefix = "stalled_";
-constexpr std::uint32_t kMostReasons = 512;  // of one instruction
-constexpr std::uint32_t kMostMetrics = 64;   // of one launch
+constexpr std::uint32_t kMostReasons = 512;                                // of one instruction
+constexpr std::uint32_t kMostMetrics = 64;                                 // of one launch
+constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();  // in a column
 
 class SampleReader {
 public:
@@ -36,15 +38,22 @@ public:
     void finish() {
         for (const auto& [key, totals] : spans_) {
             SampleTotals& all = to_.processes[*process_].devices[key.first];
-            all.samples += totals.samples;
-            all.dropped += totals.dropped;
-            all.others += totals.others;
+            add(all.samples, totals.samples);
+            add(all.dropped, totals.dropped);
+            add(all.others, totals.others);
         }
         for (const std::string& sentence : refused_)
             if (process_ || sentence.starts_with("warp samples")) to_.refused.push_back(sentence);
     }
 
 private:
+    // A damaged file may have any numbers; one whose sum no column holds is left out and counted.
+    void add(std::uint64_t& sum, std::uint64_t value) {
+        if (value > kMost - sum)
+            ++to_.damaged;
+        else
+            sum += value;
+    }
     void take_process(std::string_view payload) { facts_ = facts_of(payload); }
     // Only files with samples have a process here.
     std::size_t process() {
@@ -140,7 +149,10 @@ private:
                 return;
             }
             for (std::size_t i = 0; i < names.size(); ++i)
-                if (values[i] > 0) to_.counters[at][names[i]] += values[i];
+                if (values[i] > kMost)
+                    ++to_.damaged;
+                else if (values[i] > 0)
+                    add(to_.counters[at][names[i]], values[i]);
         }
     }
     void take_failure(std::string_view payload) {

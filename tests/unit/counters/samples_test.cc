@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "core/format/bytes.h"
 #include "core/format/chunk.h"
@@ -135,6 +136,25 @@ TEST(SpooledSamples, CountersOfInstructionsAddUp) {
     ASSERT_EQ(samples.counters.size(), 1u);
     EXPECT_EQ(samples.counters.begin()->second, (std::map<std::string, std::uint64_t>{{"executed", 20}}));
     EXPECT_EQ(samples.units.at("sectors"), "sector");
+}
+
+TEST(SpooledSamples, SumsThatNoColumnHoldsAreCounted) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max(), kAll = ~std::uint64_t{0};
+    std::string counts = bytes_of(spool::SassCounts{0, 1});
+    put(counts, "instructions"), put(counts, "");
+    for (std::uint64_t value : {kAll, kMost - 1, std::uint64_t{1}, std::uint64_t{1}})
+        put_u64(counts, 5), put_u64(counts, 16), put(counts, "kernel"), put_u64(counts, value);
+    SpooledSamples samples = Spool()
+                                 .add(ChunkKind::spool_process, process())
+                                 .add(ChunkKind::spool_sass_counts, counts)
+                                 .add(ChunkKind::spool_stall_read, bytes_of(read_of(1, kMost, 0)))
+                                 .add(ChunkKind::spool_stall_read, bytes_of(read_of(2, kMost, kAll)))
+                                 .read();
+    ASSERT_EQ(samples.counters.size(), 1u);
+    EXPECT_EQ(samples.counters.begin()->second.at("instructions"), kMost);
+    EXPECT_EQ(samples.processes[0].devices.at(0).samples, kMost);
+    EXPECT_EQ(samples.processes[0].devices.at(0).dropped, 0u);
+    EXPECT_EQ(samples.damaged, 4u);
 }
 
 TEST(SpooledSamples, ReasonsLoseTheVendorsPrefix) {
