@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    // A damaged file may have any numbers; one whose sum no column holds is left out and counted.
+    // A damaged file may have any numbers; one whose sum no column holds is skipped and counted.
     void add(std::uint64_t& sum, std::uint64_t value) {
         if (value > kMost - sum)
             ++to_.damaged;
